@@ -1,0 +1,75 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+]
+
+func room(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+func program(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .executableTarget(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
+    .testTarget(name: name, dependencies: dependencies, resources: resources, swiftSettings: strict)
+}
+
+func support(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .target(name: name, dependencies: dependencies, path: "Tests/Support/\(name)", swiftSettings: strict)
+}
+
+let package = Package(
+    name: "Whereabouts",
+    products: [
+        .executable(name: "whereaboutsd", targets: ["whereaboutsd"]),
+        .executable(name: "whereabouts", targets: ["WhereaboutsCommand"]),
+    ],
+    targets: [
+        // Floor 0: C libraries.
+        .systemLibrary(name: "CDBus", pkgConfig: "dbus-1", providers: [.apt(["libdbus-1-dev"])]),
+        .systemLibrary(name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
+        .systemLibrary(name: "CLinux"),
+
+        // Floor 1: words.
+        room("EventLoop", ["CLinux"]),
+        room("DBus", ["CDBus", "EventLoop"]),
+        room("Geolocation"),
+        room("JSON", ["CJansson"]),
+        room("KeyFile"),
+
+        // Floor 2: knowing.
+        room("GeoClueAPI", ["DBus", "Geolocation"]),
+        room("Authorization", ["EventLoop", "Geolocation"]),
+        room("Positioning", ["EventLoop", "Geolocation"]),
+
+        // Floor 3: doing.
+        room("LocationSources", ["EventLoop", "Geolocation", "JSON", "KeyFile", "Positioning"]),
+        room("LocationDaemon", ["Authorization", "DBus", "EventLoop", "GeoClueAPI", "Geolocation", "KeyFile", "Positioning"]),
+
+        // Floor 4: executables.
+        program("whereaboutsd", ["DBus", "EventLoop", "KeyFile", "LocationDaemon", "LocationSources", "Positioning"]),
+        program("WhereaboutsCommand", ["DBus", "EventLoop", "GeoClueAPI", "Geolocation"]),
+
+        // Tests.
+        support("DBusTestSupport", ["DBus", "EventLoop"]),
+        support("LocationTestSupport", ["EventLoop", "Geolocation", "Positioning"]),
+        tests("EventLoopTests", ["EventLoop"]),
+        tests("DBusTests", ["DBus", "DBusTestSupport", "EventLoop"]),
+        tests("GeolocationTests", ["Geolocation"]),
+        tests("JSONTests", ["JSON"]),
+        tests("KeyFileTests", ["KeyFile"]),
+        tests("AuthorizationTests", ["Authorization", "EventLoop", "Geolocation", "LocationTestSupport"]),
+        tests("PositioningTests", ["EventLoop", "Geolocation", "LocationTestSupport", "Positioning"]),
+        tests("LocationSourcesTests", ["EventLoop", "Geolocation", "KeyFile", "LocationSources", "LocationTestSupport", "Positioning"]),
+        tests(
+            "LocationDaemonTests",
+            ["Authorization", "DBus", "DBusTestSupport", "EventLoop", "GeoClueAPI", "Geolocation", "KeyFile", "LocationDaemon", "LocationTestSupport", "Positioning"]),
+        tests("EndToEndTests", ["DBus", "DBusTestSupport", "EventLoop", "GeoClueAPI"]),
+    ]
+)

@@ -1,0 +1,236 @@
+internal import CLinux
+import Glibc
+import Synchronization
+
+/// One thread's epoll loop, and the executor of the jobs that belong on that thread.
+///
+/// The loop runs queued jobs, then deferred work, and sleeps in `epoll_wait` only when both are empty: a job that a
+/// descriptor's handler queues does not wake epoll by itself.
+///
+/// Everything but `enqueue(_:)` and `stop(_:)` happens on the loop's own thread, which is why the state without a lock
+/// may be `unchecked`.
+package final class EventLoop: SerialExecutor, @unchecked Sendable {
+    /// The loop that ``ServiceActor`` runs on.
+    package static let shared = EventLoop()
+
+    private let epoll: FileDescriptor
+    private let wake: FileDescriptor
+    private let timerDescriptor: FileDescriptor
+
+    private let state = Mutex(Shared())
+    private var running: [UnownedJob] = []
+    private var deferred: [@ServiceActor () -> Void] = []
+    private var watches: [Int32: Watch] = [:]
+    private var timers = TimerQueue()
+    private var armed: Duration?
+
+    /// What other threads may touch.
+    fileprivate struct Shared {
+        var jobs: [UnownedJob] = []
+        var thread: pthread_t?
+        var exitStatus: Int32?
+    }
+
+    init() {
+        epoll = FileDescriptor(adopting: epoll_create1(Int32(EPOLL_CLOEXEC)))
+        wake = FileDescriptor(adopting: eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK)))
+        timerDescriptor = FileDescriptor(
+            adopting: timerfd_create(CLOCK_BOOTTIME, Int32(TFD_CLOEXEC | TFD_NONBLOCK)))
+        precondition(
+            epoll.raw >= 0 && wake.raw >= 0 && timerDescriptor.raw >= 0,
+            "epoll, eventfd and timerfd are part of every Linux that systemd runs on")
+        register(wake.raw, events: EPOLLIN.rawValue)
+        register(timerDescriptor.raw, events: EPOLLIN.rawValue)
+    }
+
+    // MARK: Running
+
+    /// Runs the loop on the calling thread until ``stop(_:)``, beginning with `body`.
+    ///
+    /// - Returns: the status given to ``stop(_:)``.
+    package func run(_ body: @escaping @ServiceActor () async -> Void) -> Int32 {
+        state.withLock {
+            precondition($0.thread == nil, "the loop runs once")
+            $0.thread = pthread_self()
+        }
+        Task { @ServiceActor in await body() }
+        while true {
+            runReady()
+            if let status = state.withLock({ $0.exitStatus }) { return status }
+            sleepUntilReady()
+        }
+    }
+
+    /// Runs the loop for ever on a thread of its own; does nothing where it runs already.
+    ///
+    /// For clients and tests, whose main thread belongs to somebody else.
+    package static func startThread() { _ = thread }
+
+    private static let thread: Void = {
+        var handle = pthread_t()
+        let status = pthread_create(&handle, nil, { _ in _ = EventLoop.shared.run {}; return nil }, nil)
+        precondition(status == 0, "a process without room for one thread cannot go on")
+        pthread_detach(handle)
+    }()
+
+    /// Ends ``run(_:)`` once the work that is ready has been done. May be called from any thread.
+    package func stop(_ status: Int32) {
+        state.withLock { $0.exitStatus = $0.exitStatus ?? status }
+        interrupt()
+    }
+
+    /// Runs `work` on the loop after the job or handler that is running now, before the loop sleeps.
+    @ServiceActor
+    package func `defer`(_ work: @escaping @ServiceActor () -> Void) {
+        deferred.append(work)
+    }
+
+    /// Runs the jobs that are queued and those that they queue.
+    ///
+    /// For a handler that deals with several messages in a row and wants each one's replies out before the next.
+    @ServiceActor
+    package func drainJobs() {
+        runJobs()
+    }
+
+    private func runReady() {
+        runJobs()
+        guard !deferred.isEmpty else { return }
+        let work = deferred
+        deferred.removeAll(keepingCapacity: true)
+        for item in work {
+            onLoop { item() }
+            runJobs()
+        }
+    }
+
+    private func runJobs() {
+        while true {
+            var batch = state.withLock { shared in
+                let batch = shared.jobs
+                shared.jobs = []
+                return batch
+            }
+            guard !batch.isEmpty else { return }
+            let executor = asUnownedSerialExecutor()
+            for job in batch { job.runSynchronously(on: executor) }
+            batch.removeAll(keepingCapacity: true)
+        }
+    }
+
+    private func sleepUntilReady() {
+        let isReady = !deferred.isEmpty || state.withLock { !$0.jobs.isEmpty || $0.exitStatus != nil }
+        if !isReady { armTimer() }
+        withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: 64) { events in
+            let count = epoll_wait(epoll.raw, events.baseAddress, Int32(events.count), isReady ? 0 : -1)
+            for event in events.prefix(Int(max(count, 0))) { handle(event) }
+        }
+    }
+
+    private func handle(_ event: epoll_event) {
+        switch event.data.fd {
+        case wake.raw: _ = wake.readCounter()
+        case timerDescriptor.raw:
+            _ = timerDescriptor.readCounter()
+            armed = nil
+            fireTimers()
+        case let descriptor:
+            guard let watch = watches[descriptor] else { return }
+            onLoop { watch.handler(Watch.Events(rawValue: event.events)) }
+            runJobs()
+        }
+    }
+
+    // MARK: Descriptors
+
+    @ServiceActor
+    func add(_ watch: Watch) {
+        precondition(watches[watch.descriptor] == nil, "one watch a descriptor")
+        watches[watch.descriptor] = watch
+        register(watch.descriptor, events: watch.interest.rawValue)
+    }
+
+    @ServiceActor
+    func update(_ watch: Watch) {
+        guard watches[watch.descriptor] === watch else { return }
+        control(EPOLL_CTL_MOD, watch.descriptor, events: watch.interest.rawValue)
+    }
+
+    @ServiceActor
+    func remove(_ watch: Watch) {
+        guard watches[watch.descriptor] === watch else { return }
+        watches[watch.descriptor] = nil
+        control(EPOLL_CTL_DEL, watch.descriptor, events: 0)
+    }
+
+    private func register(_ descriptor: Int32, events: UInt32) {
+        control(EPOLL_CTL_ADD, descriptor, events: events)
+    }
+
+    private func control(_ operation: Int32, _ descriptor: Int32, events: UInt32) {
+        var event = epoll_event(events: events, data: epoll_data(fd: descriptor))
+        _ = epoll_ctl(epoll.raw, operation, descriptor, &event)
+    }
+
+    // MARK: Timers
+
+    @ServiceActor
+    func schedule(_ timer: Timer, at deadline: Duration) {
+        timers.insert(timer, at: deadline)
+    }
+
+    private func armTimer() {
+        guard let deadline = timers.earliest, armed != deadline else { return }
+        armed = deadline
+        let parts = max(deadline, .nanoseconds(1)).components
+        var setting = itimerspec()
+        setting.it_value.tv_sec = Int(parts.seconds)
+        setting.it_value.tv_nsec = Int(parts.attoseconds / 1_000_000_000)
+        _ = timerfd_settime(timerDescriptor.raw, Int32(TFD_TIMER_ABSTIME), &setting, nil)
+    }
+
+    private func fireTimers() {
+        let now = LoopClock.now
+        while let timer = timers.popDue(now) {
+            onLoop { timer.fire() }
+            runJobs()
+        }
+    }
+
+    // MARK: Executor
+
+    package func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        let isOnLoop = state.withLock {
+            $0.jobs.append(job)
+            return $0.isCurrentThread
+        }
+        if !isOnLoop { interrupt() }
+    }
+
+    package func asUnownedSerialExecutor() -> UnownedSerialExecutor { UnownedSerialExecutor(ordinary: self) }
+
+    package func checkIsolated() {
+        precondition(isOnLoopThread, "this belongs on the event loop's thread")
+    }
+
+    package func isIsolatingCurrentContext() -> Bool? { isOnLoopThread }
+
+    private var isOnLoopThread: Bool { state.withLock { $0.isCurrentThread } }
+
+    private func interrupt() {
+        var one: UInt64 = 1
+        _ = write(wake.raw, &one, MemoryLayout<UInt64>.size)
+    }
+
+    /// Runs `work`, which is isolated to the actor, from the loop's own thread outside of any job.
+    private func onLoop(_ work: @ServiceActor () -> Void) {
+        withoutActuallyEscaping(work) { escapable in
+            unsafeBitCast(escapable as @ServiceActor () -> Void, to: (() -> Void).self)()
+        }
+    }
+}
+
+extension EventLoop.Shared {
+    fileprivate var isCurrentThread: Bool { thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false }
+}

@@ -1,0 +1,40 @@
+import Glibc
+import Synchronization
+
+/// Lines on standard error with the priority prefixes of systemd (sd-daemon(3)): `<4>text`.
+///
+/// Whoever handles an error logs it, once, with what was being attempted. Coordinates never appear here, and
+/// application ids at debug level only.
+package enum Log {
+    package enum Level: Int, Sendable, Comparable {
+        case error = 3, warning = 4, notice = 5, info = 6, debug = 7
+
+        package static func < (left: Level, right: Level) -> Bool { left.rawValue < right.rawValue }
+    }
+
+    private static let threshold = Mutex(Level.info)
+
+    /// The least urgent level that is written.
+    package static var level: Level {
+        get { threshold.withLock { $0 } }
+        set { threshold.withLock { $0 = newValue } }
+    }
+
+    package static func error(_ text: @autoclosure () -> String) { write(.error, text) }
+    package static func warning(_ text: @autoclosure () -> String) { write(.warning, text) }
+    package static func notice(_ text: @autoclosure () -> String) { write(.notice, text) }
+    package static func info(_ text: @autoclosure () -> String) { write(.info, text) }
+    package static func debug(_ text: @autoclosure () -> String) { write(.debug, text) }
+
+    private static func write(_ level: Level, _ text: () -> String) {
+        guard level <= self.level else { return }
+        // One line an entry, whatever a peer wrote into it: control characters would forge another one.
+        var line = "<\(level.rawValue)>"
+        for scalar in text().unicodeScalars {
+            let isSafe = scalar.properties.generalCategory != .control && scalar.properties.generalCategory != .format
+            line.unicodeScalars.append(isSafe ? scalar : "\u{FFFD}")
+        }
+        line.append("\n")
+        line.withUTF8 { _ = Glibc.write(2, $0.baseAddress, $0.count) }
+    }
+}

@@ -1,0 +1,49 @@
+import EventLoop
+import Geolocation
+
+/// Something that finds positions: a receiver, a lookup, a fixed place.
+///
+/// A source exists as long as the daemon does. It runs only while it has a demand, and reports everything through
+/// `report`, which the positioner sets before anything else. It logs its own troubles, one line per change of state.
+@ServiceActor
+package protocol LocationSource: AnyObject, Sendable {
+    /// As `ListSources` names it, and the beginning of ``Fix/source``: `gpsd`, `nmea-socket`, `simulation`.
+    var name: String { get }
+
+    var kind: Fix.Kind { get }
+
+    /// The finest level that hardware and configuration let it serve now; `none` if it cannot run.
+    ///
+    /// Never says whether there is a fix.
+    var availableLevel: AccuracyLevel { get }
+
+    var report: (@ServiceActor (SourceReport) -> Void)? { get set }
+
+    /// Looks for its hardware, as far as that is possible without running. Called once, after the bus name is owned.
+    func discover()
+
+    /// Runs for `demand`, or stops where that is `nil`. Called again whenever the demand changes.
+    func run(for demand: Demand?)
+}
+
+/// What a source tells the positioner.
+package enum SourceReport: Sendable, Equatable {
+    case fix(Fix)
+    /// The named ``Fix/source`` is gone (unplugged, disconnected for good, no fix any more): its last fix no longer counts.
+    case lost(source: String)
+    /// ``LocationSource/availableLevel`` has changed.
+    case availabilityChanged
+}
+
+/// What all clients together want of the sources, as one value.
+package struct Demand: Sendable, Hashable {
+    /// The finest level that any client needs.
+    package var level: AccuracyLevel
+    /// The shortest time between updates that any client wants, in seconds; 0 for every fix.
+    package var minimumInterval: UInt32
+
+    package init(level: AccuracyLevel, minimumInterval: UInt32) {
+        self.level = level
+        self.minimumInterval = minimumInterval
+    }
+}
