@@ -50,7 +50,9 @@ let package = Package(
 
         // Floor 3: doing.
         room("LocationSources", ["EventLoop", "Geolocation", "JSON", "KeyFile", "Positioning"]),
-        room("LocationDaemon", ["Authorization", "DBus", "EventLoop", "GeoClueAPI", "Geolocation", "KeyFile", "Positioning"]),
+        room(
+            "LocationDaemon",
+            ["Authorization", "DBus", "EventLoop", "GeoClueAPI", "Geolocation", "KeyFile", "Positioning"]),
 
         // Floor 4: executables.
         program("whereaboutsd", ["DBus", "EventLoop", "KeyFile", "LocationDaemon", "LocationSources", "Positioning"]),
@@ -66,10 +68,15 @@ let package = Package(
         tests("KeyFileTests", ["KeyFile"]),
         tests("AuthorizationTests", ["Authorization", "EventLoop", "Geolocation", "LocationTestSupport"]),
         tests("PositioningTests", ["EventLoop", "Geolocation", "LocationTestSupport", "Positioning"]),
-        tests("LocationSourcesTests", ["EventLoop", "Geolocation", "KeyFile", "LocationSources", "LocationTestSupport", "Positioning"]),
+        tests(
+            "LocationSourcesTests",
+            ["EventLoop", "Geolocation", "KeyFile", "LocationSources", "LocationTestSupport", "Positioning"]),
         tests(
             "LocationDaemonTests",
-            ["Authorization", "DBus", "DBusTestSupport", "EventLoop", "GeoClueAPI", "Geolocation", "KeyFile", "LocationDaemon", "LocationTestSupport", "Positioning"]),
+            [
+                "Authorization", "DBus", "DBusTestSupport", "EventLoop", "GeoClueAPI", "Geolocation", "KeyFile",
+                "LocationDaemon", "LocationTestSupport", "Positioning",
+            ]),
         tests("EndToEndTests", ["DBus", "DBusTestSupport", "EventLoop", "GeoClueAPI"]),
     ]
 )

@@ -68,7 +68,11 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
 
     private static let thread: Void = {
         var handle = pthread_t()
-        let status = pthread_create(&handle, nil, { _ in _ = EventLoop.shared.run {}; return nil }, nil)
+        let status = pthread_create(
+            &handle, nil,
+            { _ in
+                _ = EventLoop.shared.run {}; return nil
+            }, nil)
         precondition(status == 0, "a process without room for one thread cannot go on")
         pthread_detach(handle)
     }()

@@ -29,8 +29,9 @@ package final class ManualClock: Clock {
     /// Moves both clocks on, fires what comes due in order, and lets the loop run the jobs that this queues.
     package func advance(by step: Duration) async {
         let end = now + step
-        while let next = pending.filter({ $0.deadline <= end }).min(by: { ($0.deadline, $0.order) < ($1.deadline, $1.order) })
-        {
+        while let next = pending.filter({ $0.deadline <= end }).min(by: {
+            ($0.deadline, $0.order) < ($1.deadline, $1.order)
+        }) {
             pending.removeAll { $0.order == next.order }
             move(to: max(now, next.deadline))
             next.timer.timer?.fire()
@@ -58,5 +59,7 @@ package final class ManualClock: Clock {
 }
 
 extension Duration {
-    fileprivate var wholeMicroseconds: Int64 { components.seconds * 1_000_000 + components.attoseconds / 1_000_000_000_000 }
+    fileprivate var wholeMicroseconds: Int64 {
+        components.seconds * 1_000_000 + components.attoseconds / 1_000_000_000_000
+    }
 }

@@ -1,0 +1,206 @@
+import EventLoop
+
+/// A connection to a message bus: calls out, signals in and out, and the objects that it serves.
+@ServiceActor
+package final class Connection {
+    /// The objects that others reach over this connection.
+    package let objects = ObjectTree()
+
+    /// The name that the bus gave this connection.
+    package private(set) var uniqueName: BusName = .bus
+
+    /// Called once when the bus has gone.
+    package var onDisconnect: (@ServiceActor () -> Void)?
+
+    private var transport: Transport!
+    private var names: NameWatch!
+    private let pending = PendingReplies()
+    private var subscriptions: [Int: (rule: MatchRule, handler: @ServiceActor (Message) -> Void)] = [:]
+    private var nextSubscription = 0
+    private let changes = PropertyChanges()
+    private let clock: any Clock
+    private var isOpen = true
+
+    /// What may wait for the bus before updates are left out: the bus has stopped reading.
+    private static let congestionLimit = 16 << 20
+
+    /// Connects to a bus. Blocks until the bus has answered, so it belongs to the start of a program.
+    ///
+    /// - Throws: why the bus cannot be reached.
+    package init(_ address: BusAddress, clock: any Clock = LoopClock.shared) throws(BusError) {
+        self.clock = clock
+        transport = try Transport(address) { [weak self] in self?.receive($0) }
+        uniqueName = transport.uniqueName
+        names = NameWatch(
+            addMatch: { [weak self] in self?.tellBus("AddMatch", $0) },
+            removeMatch: { [weak self] in self?.tellBus("RemoveMatch", $0) })
+        objects.connection = self
+    }
+
+    /// Ends the connection; every call that waits fails with ``BusError/disconnected``.
+    package func close() {
+        isOpen = false
+        transport.close()
+        pending.finishAll(.disconnected)
+    }
+
+    /// Waits until everything that was sent has been written. For the end of a program.
+    package func flush() { transport.flush() }
+
+    // MARK: Sending
+
+    package func send(_ message: Message) { transport.send(message) }
+
+    /// Whether the bus takes messages so slowly that updates should be left out.
+    package var isCongested: Bool { transport.outgoingSize > Self.congestionLimit }
+
+    /// Sends a signal.
+    ///
+    /// - Parameter destination: the one peer that gets it; `nil` for everyone who listens.
+    package func emit<each T: DBusType>(
+        _ path: ObjectPath, _ interface: InterfaceName, _ member: MemberName, to destination: BusName?,
+        _ values: repeat each T
+    ) throws(WriteError) {
+        let message = Message.signal(path, interface, member, to: destination)
+        try message.append(repeat each values)
+        transport.send(message)
+    }
+
+    /// Announces a property in the next `PropertiesChanged` of its object, which follows the reply of the call that is
+    /// being handled. Several changes of one object go out as one signal, with the values of that moment.
+    ///
+    /// - Parameter destination: the one peer that gets it; `nil` for everyone who listens.
+    package func propertyChanged<Owner: BusObject>(
+        _ property: MemberName, of owner: Owner, at path: ObjectPath, in interface: Interface<Owner>,
+        to destination: BusName?
+    ) {
+        if changes.isEmpty { EventLoop.shared.defer { [weak self] in self?.flushChanges() } }
+        changes.add(property, of: owner, at: path, in: interface, to: destination)
+    }
+
+    private func flushChanges() {
+        for message in changes.take() { transport.send(message) }
+    }
+
+    // MARK: Calling
+
+    /// Calls a method and waits for its reply.
+    ///
+    /// - Parameter timeout: how long to wait; `nil` for as long as it takes.
+    /// - Throws: the error reply; ``BusError/noReply`` at the deadline; ``BusError/cancelled`` with the task.
+    package func call(_ message: Message, timeout: Duration? = .seconds(25)) async throws(BusError) -> Message {
+        guard isOpen, let serial = transport.send(message) else { throw .disconnected }
+        let deadline = timeout.map { timeout in
+            clock.after(timeout) { [pending] in pending.finish(serial, .failure(.noReply)) }
+        }
+        return try await withTaskCancellationHandler {
+            await withCheckedContinuation { pending.add(serial, deadline: deadline, $0) }
+        } onCancel: {
+            Task { @ServiceActor [pending] in pending.finish(serial, .failure(.cancelled)) }
+        }.get()
+    }
+
+    /// Calls a method with typed arguments and results.
+    ///
+    /// - Throws: as ``call(_:timeout:)``, and where the reply holds other types than `results`.
+    package func call<each A: DBusType, each R: DBusType>(
+        _ destination: BusName, _ path: ObjectPath, _ interface: InterfaceName, _ member: MemberName,
+        _ arguments: repeat each A, returning results: repeat (each R).Type, timeout: Duration? = .seconds(25)
+    ) async throws(BusError) -> (repeat each R) {
+        let message = Message.methodCall(to: destination, path, interface, member)
+        do { try message.append(repeat each arguments) } catch { throw error.busError }
+        let reply = try await call(message, timeout: timeout)
+        do { return try reply.read(as: repeat each results) } catch { throw error.busError }
+    }
+
+    /// Calls a method of the bus itself.
+    package func callBus<each A: DBusType, each R: DBusType>(
+        _ member: MemberName, _ arguments: repeat each A, returning results: repeat (each R).Type
+    ) async throws(BusError) -> (repeat each R) {
+        try await call(
+            .bus, "/org/freedesktop/DBus", "org.freedesktop.DBus", member, repeat each arguments,
+            returning: repeat each results)
+    }
+
+    private func tellBus(_ member: MemberName, _ rule: MatchRule) {
+        let message = Message.methodCall(to: .bus, "/org/freedesktop/DBus", "org.freedesktop.DBus", member)
+        message.expectsReply = false
+        try? message.append(rule.text)
+        transport.send(message)
+    }
+
+    // MARK: Names
+
+    package enum NameRequestOutcome: Sendable { case owned, taken }
+
+    /// Asks for a well-known name, without waiting in a queue for it.
+    package func requestName(_ name: BusName) async throws(BusError) -> NameRequestOutcome {
+        let doNotQueue: UInt32 = 4
+        let outcome = try await callBus("RequestName", name.string, doNotQueue, returning: UInt32.self)
+        // 1 primary owner, 4 already owner (D-Bus specification, “RequestName”).
+        return outcome == 1 || outcome == 4 ? .owned : .taken
+    }
+
+    /// Calls `handler` whenever a name gets another owner or, with `nil`, loses its owner.
+    package func watchOwner(
+        of name: BusName, _ handler: @escaping @ServiceActor (BusName?) -> Void
+    ) -> Subscription {
+        let id = names.add(name, handler)
+        return Subscription { [weak self] in self?.names.remove(id, from: name) }
+    }
+
+    /// The process behind a connection, by the bus's word.
+    ///
+    /// - Throws: `NameHasNoOwner` if the connection has gone.
+    package func credentials(of peer: BusName) async throws(BusError) -> Credentials {
+        let entries = try await callBus("GetConnectionCredentials", peer.string, returning: [String: Variant].self)
+        guard let credentials = Credentials(entries) else { throw .failed("the bus does not know the user of \(peer)") }
+        return credentials
+    }
+
+    // MARK: Listening
+
+    /// Calls `handler` with each signal that fits `rule`, whose sender is to be a unique name or the bus.
+    package func subscribe(
+        to rule: MatchRule, _ handler: @escaping @ServiceActor (Message) -> Void
+    ) -> Subscription {
+        nextSubscription += 1
+        let id = nextSubscription
+        subscriptions[id] = (rule, handler)
+        tellBus("AddMatch", rule)
+        return Subscription { [weak self] in
+            guard let self, let ended = subscriptions.removeValue(forKey: id) else { return }
+            tellBus("RemoveMatch", ended.rule)
+        }
+    }
+
+    private func receive(_ message: Message) {
+        switch message.kind {
+        case .methodReturn, .error: pending.deliver(message)
+        case .signal: receiveSignal(message)
+        case .methodCall: objects.handle(message)
+        case nil: break
+        }
+        // What a handler goes on with, and what it announces, comes before the next message.
+        EventLoop.shared.drainJobs()
+        flushChanges()
+    }
+
+    private func receiveSignal(_ signal: Message) {
+        let member = signal.member
+        if member == "Disconnected", signal.interface == "org.freedesktop.DBus.Local" {
+            guard isOpen else { return }
+            isOpen = false
+            pending.finishAll(.disconnected)
+            onDisconnect?()
+            return
+        }
+        if member == "NameOwnerChanged", signal.sender == .bus,
+            let (name, _, owner) = try? signal.read(as: String.self, String.self, String.self)
+        {
+            names.ownerChanged(BusName(trusted: name), to: owner.isEmpty ? nil : BusName(trusted: owner))
+        }
+        guard !subscriptions.isEmpty else { return }
+        for (rule, handler) in subscriptions.values where rule.matches(signal) { handler(signal) }
+    }
+}

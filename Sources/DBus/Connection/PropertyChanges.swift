@@ -1,0 +1,57 @@
+import EventLoop
+
+/// Properties whose changes are still to be announced, in the order of the first change of each object.
+@ServiceActor
+final class PropertyChanges {
+    private struct Key: Hashable {
+        let path: ObjectPath
+        let interface: InterfaceName
+    }
+
+    private struct Change {
+        let key: Key
+        let destination: BusName?
+        var properties: [MemberName]
+        let value: @ServiceActor (MemberName) -> Value?
+    }
+
+    private var changes: [Change] = []
+
+    var isEmpty: Bool { changes.isEmpty }
+
+    func add<Owner: BusObject>(
+        _ property: MemberName, of owner: Owner, at path: ObjectPath, in interface: Interface<Owner>,
+        to destination: BusName?
+    ) {
+        let key = Key(path: path, interface: interface.name)
+        if let index = changes.firstIndex(where: { $0.key == key }) {
+            if !changes[index].properties.contains(property) { changes[index].properties.append(property) }
+        } else {
+            let value = { @ServiceActor (name: MemberName) in interface.property(name)?.get(owner) }
+            changes.append(Change(key: key, destination: destination, properties: [property], value: value))
+        }
+    }
+
+    /// The signals for all that has changed, with the values of now.
+    func take() -> [Message] {
+        guard !changes.isEmpty else { return [] }
+        let ready = changes
+        changes = []
+        return ready.compactMap { change in
+            let signal = Message.signal(
+                change.key.path, StandardInterfaces.properties, "PropertiesChanged", to: change.destination)
+            let values = change.properties.compactMap { name in
+                change.value(name).map { Value.Entry(key: .string(name.string), value: .variant($0)) }
+            }
+            do {
+                try signal.append(change.key.interface.string)
+                try signal.append(.dictionary(key: String.signature, value: Variant.signature, values))
+                try signal.append([String]())
+                return signal
+            } catch {
+                Log.error("cannot announce a property of \(change.key.interface): \(error)")
+                return nil
+            }
+        }
+    }
+}

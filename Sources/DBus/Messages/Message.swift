@@ -1,0 +1,103 @@
+internal import CDBus
+
+/// One D-Bus message, holding one reference to the underlying `DBusMessage`.
+///
+/// libdbus counts references atomically, and a message is not changed once it has been sent or received.
+package final class Message: @unchecked Sendable {
+    package enum Kind: Int32, Sendable {
+        case methodCall = 1, methodReturn, error, signal
+    }
+
+    let pointer: OpaquePointer
+
+    /// Takes over a reference the caller owns, as returned by `dbus_message_new_*`.
+    init(adopting pointer: OpaquePointer) { self.pointer = pointer }
+
+    deinit { dbus_message_unref(pointer) }
+
+    // MARK: Making
+
+    package static func methodCall(
+        to destination: BusName, _ path: ObjectPath, _ interface: InterfaceName, _ member: MemberName
+    ) -> Message {
+        adopt(dbus_message_new_method_call(destination.string, path.string, interface.string, member.string))
+    }
+
+    /// - Parameter destination: the one peer that gets it; `nil` for everyone who listens.
+    package static func signal(
+        _ path: ObjectPath, _ interface: InterfaceName, _ member: MemberName, to destination: BusName?
+    ) -> Message {
+        let message = adopt(dbus_message_new_signal(path.string, interface.string, member.string))
+        if let destination { dbus_message_set_destination(message.pointer, destination.string) }
+        return message
+    }
+
+    package func methodReturn() -> Message { .adopt(dbus_message_new_method_return(pointer)) }
+
+    package func errorReply(_ error: BusError) -> Message {
+        .adopt(dbus_message_new_error(pointer, error.name.string, error.message.replacing("\0", with: "\u{FFFD}")))
+    }
+
+    private static func adopt(_ pointer: OpaquePointer?) -> Message {
+        // libdbus returns NULL only where memory has run out, and Swift itself would have ended the process there.
+        Message(adopting: pointer!)
+    }
+
+    /// Appends `values` to the body.
+    package func append<each T: DBusType>(_ values: repeat each T) throws(WriteError) {
+        let writer = MessageWriter(appendingTo: self)
+        for value in repeat each values { try value.write(to: writer) }
+    }
+
+    package func append(_ value: Value) throws(WriteError) {
+        try MessageWriter(appendingTo: self).writeValue(value)
+    }
+
+    // MARK: Header
+
+    package var kind: Kind? { Kind(rawValue: dbus_message_get_type(pointer)) }
+    /// `nil` only in messages that no bus has passed on.
+    package var sender: BusName? { dbus_message_get_sender(pointer).map { BusName(trusted: String(cString: $0)) } }
+    package var destination: BusName? {
+        dbus_message_get_destination(pointer).map { BusName(trusted: String(cString: $0)) }
+    }
+    package var path: ObjectPath? { dbus_message_get_path(pointer).map { ObjectPath(trusted: String(cString: $0)) } }
+    package var interface: InterfaceName? {
+        dbus_message_get_interface(pointer).map { InterfaceName(trusted: String(cString: $0)) }
+    }
+    package var member: MemberName? {
+        dbus_message_get_member(pointer).map { MemberName(trusted: String(cString: $0)) }
+    }
+    package var errorName: ErrorName? {
+        dbus_message_get_error_name(pointer).map { ErrorName(trusted: String(cString: $0)) }
+    }
+    package var signature: Signature { Signature(trusted: String(cString: dbus_message_get_signature(pointer))) }
+    var replySerial: UInt32 { dbus_message_get_reply_serial(pointer) }
+
+    package var expectsReply: Bool {
+        get { dbus_message_get_no_reply(pointer) == 0 }
+        set { dbus_message_set_no_reply(pointer, newValue ? 0 : 1) }
+    }
+
+    /// Whether the caller has said that a person may be asked before it gets its reply.
+    package var allowsInteractiveAuthorization: Bool {
+        get { dbus_message_get_allow_interactive_authorization(pointer) != 0 }
+        set { dbus_message_set_allow_interactive_authorization(pointer, newValue ? 1 : 0) }
+    }
+
+    // MARK: Body
+
+    /// Reads the first values of the body.
+    package func read<each T: DBusType>(as types: repeat (each T).Type) throws(ReadError) -> (repeat each T) {
+        var reader = MessageReader(self)
+        return (repeat try (each T).read(from: &reader))
+    }
+
+    /// The whole body, whatever its type.
+    package func readValues() throws(ReadError) -> [Value] {
+        var reader = MessageReader(self)
+        var values: [Value] = []
+        while reader.hasMore { values.append(try reader.readValue()) }
+        return values
+    }
+}

@@ -1,0 +1,88 @@
+internal import CDBus
+
+/// A name of the D-Bus specification whose form has been checked.
+///
+/// libdbus ends the process when it is handed a malformed name, so nothing else than these types reaches it.
+package protocol ValidatedName: Sendable, Hashable, Comparable, CustomStringConvertible, ExpressibleByStringLiteral {
+    var string: String { get }
+
+    /// For strings that are known to be valid: libdbus delivered them, or they were put together from valid ones.
+    init(trusted string: String)
+
+    /// Whether a NUL-terminated UTF-8 string has this form.
+    static func validate(_ text: UnsafePointer<CChar>) -> Bool
+}
+
+extension ValidatedName {
+    /// - Returns: `nil` unless `string` has the form that the specification asks for.
+    package init?(_ string: String) {
+        guard !string.utf8.contains(0), string.withCString(Self.validate) else { return nil }
+        self.init(trusted: string)
+    }
+
+    /// A name written in the source; a malformed one is a programming error.
+    package init(stringLiteral string: String) {
+        guard let name = Self(string) else { preconditionFailure("malformed name in the source: \(string)") }
+        self = name
+    }
+
+    package var description: String { string }
+
+    package static func < (left: Self, right: Self) -> Bool { left.string < right.string }
+}
+
+/// The name of a connection: unique (`:1.42`) or well-known (`org.freedesktop.GeoClue2`).
+package struct BusName: ValidatedName {
+    package let string: String
+
+    package init(trusted string: String) { self.string = string }
+
+    package static func validate(_ text: UnsafePointer<CChar>) -> Bool { dbus_validate_bus_name(text, nil) != 0 }
+
+    /// Whether the bus itself has given this name, so that no other connection ever bears it.
+    package var isUnique: Bool { string.utf8.first == UInt8(ascii: ":") }
+}
+
+/// The path of an object, `/org/freedesktop/GeoClue2/Manager`.
+package struct ObjectPath: ValidatedName {
+    package let string: String
+
+    package init(trusted string: String) { self.string = string }
+
+    package static func validate(_ text: UnsafePointer<CChar>) -> Bool { dbus_validate_path(text, nil) != 0 }
+
+    /// The root, which also stands for “no object” in interfaces that cannot leave a path out.
+    package static let root: ObjectPath = "/"
+
+    /// The path of a child. `element` must be a valid path element: letters, digits, underscores.
+    package func appending(_ element: String) -> ObjectPath {
+        ObjectPath(trusted: self == .root ? "/" + element : string + "/" + element)
+    }
+}
+
+/// The name of an interface, `org.freedesktop.GeoClue2.Manager`.
+package struct InterfaceName: ValidatedName {
+    package let string: String
+
+    package init(trusted string: String) { self.string = string }
+
+    package static func validate(_ text: UnsafePointer<CChar>) -> Bool { dbus_validate_interface(text, nil) != 0 }
+}
+
+/// The name of a method, signal or property.
+package struct MemberName: ValidatedName {
+    package let string: String
+
+    package init(trusted string: String) { self.string = string }
+
+    package static func validate(_ text: UnsafePointer<CChar>) -> Bool { dbus_validate_member(text, nil) != 0 }
+}
+
+/// The name of an error, `org.freedesktop.DBus.Error.AccessDenied`.
+package struct ErrorName: ValidatedName {
+    package let string: String
+
+    package init(trusted string: String) { self.string = string }
+
+    package static func validate(_ text: UnsafePointer<CChar>) -> Bool { dbus_validate_error_name(text, nil) != 0 }
+}

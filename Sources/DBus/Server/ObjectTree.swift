@@ -1,0 +1,106 @@
+import EventLoop
+
+/// The objects of a connection: finds the one that a call is for, runs the call, and sends the reply.
+@ServiceActor
+package final class ObjectTree {
+    /// A branch whose objects are found by asking, so that nothing is registered for each of them.
+    package struct Branch {
+        /// The object at a path below the branch.
+        let object: @ServiceActor (ObjectPath) -> (any BusObject)?
+        /// The names of the children of a path, as far as `sender` may know them.
+        let children: @ServiceActor (ObjectPath, BusName) -> [String]
+
+        package init(
+            object: @escaping @ServiceActor (ObjectPath) -> (any BusObject)?,
+            children: @escaping @ServiceActor (ObjectPath, BusName) -> [String]
+        ) {
+            self.object = object
+            self.children = children
+        }
+    }
+
+    weak var connection: Connection?
+
+    private var objects: [ObjectPath: any BusObject] = [:]
+    private var branches: [(prefix: String, branch: Branch)] = []
+    private var runningCalls: [BusName: Int] = [:]
+
+    /// Calls of one peer that may be under way at once.
+    package static let callLimit = 1024
+
+    package func add(_ object: any BusObject, at path: ObjectPath) { objects[path] = object }
+
+    package func remove(at path: ObjectPath) { objects[path] = nil }
+
+    /// Serves everything below `path` from `branch`.
+    package func add(_ branch: Branch, below path: ObjectPath) { branches.append((path.string + "/", branch)) }
+
+    // MARK: Finding
+
+    func object(at path: ObjectPath) -> (any BusObject)? {
+        if let object = objects[path] { return object }
+        for (prefix, branch) in branches where path.string.utf8.starts(with: prefix.utf8) {
+            return branch.object(path)
+        }
+        return nil
+    }
+
+    /// The names of the nodes right below `path` that `sender` may know.
+    func children(of path: ObjectPath, for sender: BusName) -> [String] {
+        let prefix = path == .root ? "/" : path.string + "/"
+        var names: Set<String> = []
+        for other in objects.keys.map(\.string) + branches.map({ String($0.prefix.dropLast()) })
+        where other.hasPrefix(prefix) && other != "/" {
+            names.insert(String(other.dropFirst(prefix.count).prefix { $0 != "/" }))
+        }
+        for (branchPrefix, branch) in branches where prefix.hasPrefix(branchPrefix) {
+            names.formUnion(branch.children(path, sender))
+        }
+        return names.sorted()
+    }
+
+    // MARK: Handling
+
+    func handle(_ message: Message) {
+        guard let sender = message.sender, let path = message.path, let member = message.member else { return }
+        guard let interface = message.interface else {
+            return refuse(message, .unknownMethod("A call has to name its interface"))
+        }
+        let call = MethodCall(message: message, sender: sender, path: path, interface: interface, member: member)
+        let target = ServedPath(tree: self, path: path, object: object(at: path), sender: sender)
+        guard target.object != nil || !target.children.isEmpty else {
+            return refuse(message, .unknownMethod("Object does not exist at path “\(path)”"))
+        }
+        guard let served = target.interface(interface) else {
+            return refuse(message, .unknownMethod("No such interface “\(interface)” on object at path \(path)"))
+        }
+        switch served.prepare(call) {
+        case .failure(let error): refuse(message, error)
+        case .success(let prepared): run(prepared, call)
+        }
+    }
+
+    private func run(_ prepared: PreparedCall, _ call: MethodCall) {
+        guard runningCalls[call.sender, default: 0] < Self.callLimit else {
+            return refuse(
+                call.message, .limitsExceeded("more than \(Self.callLimit) calls of one connection are under way"))
+        }
+        runningCalls[call.sender, default: 0] += 1
+        // In place until the first real suspension, so that calls keep the order of the bus.
+        Task.immediate {
+            let reply: Message
+            do {
+                reply = try await prepared.run()
+            } catch {
+                reply = call.message.errorReply((error as? any BusErrorConvertible)?.busError ?? .failed("\(error)"))
+            }
+            if call.message.expectsReply { connection?.send(reply) }
+            runningCalls[call.sender, default: 1] -= 1
+            if runningCalls[call.sender] == 0 { runningCalls[call.sender] = nil }
+        }
+    }
+
+    private func refuse(_ message: Message, _ error: BusError) {
+        if message.expectsReply { connection?.send(message.errorReply(error)) }
+    }
+}
