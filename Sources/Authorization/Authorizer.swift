@@ -1,0 +1,282 @@
+import EventLoop
+import Geolocation
+
+/// Decides who may learn the position, and how precisely; asks the user where nothing else decides.
+@ServiceActor
+package final class Authorizer {
+    /// How long a call waits for an answer: a caller's own limit is 25 s (D-Bus's default), so it hears the reason.
+    package static let callLimit = Duration.seconds(22)
+    /// How long calls wait for the ceiling of an agent that has just registered.
+    package static let ceilingLimit = Duration.seconds(2)
+
+    /// What the configuration says; may be replaced at any time.
+    package var policy: AccessPolicy {
+        didSet { if policy != oldValue { policyChanged() } }
+    }
+
+    /// Called when running clients may have gained or lost by a change: those of the user, or all of them for `nil`.
+    package var onChange: (@ServiceActor (_ userID: UInt32?) -> Void)?
+
+    private let clock: any Clock
+    private let store: any RecordStore
+    private let desk: QuestionDesk
+    private var roster = AgentRoster()
+
+    package init(policy: AccessPolicy, store: any RecordStore, clock: any Clock) {
+        self.policy = policy
+        self.store = store
+        self.clock = clock
+        desk = QuestionDesk(clock: clock)
+        desk.owner = self
+    }
+
+    // MARK: Decisions
+
+    /// Decides about a call. Comes back without waiting where nobody has to be asked, else within ``callLimit``.
+    package func authorize(
+        _ requester: Requester, requesting level: AccuracyLevel
+    ) async -> Result<Grant, Denial> {
+        let deadline = clock.now + Self.callLimit
+        let ceilingDeadline = clock.now + Self.ceilingLimit
+        for reading in roster.entries(of: requester.userID).compactMap(\.reading) {
+            if case .cancelled = await reading.wait(until: ceilingDeadline) { return .failure(.cancelled) }
+        }
+        switch explain(requester, requesting: level).verdict {
+        case .granted(let grant):
+            return .success(grant)
+        case .denied(let denial):
+            return .failure(denial)
+        case .ask:
+            if Task.isCancelled { return .failure(.cancelled) }
+            noteSeen(requester)
+            let departure = await desk.ask(requester, requesting: level, until: deadline)
+            return outcome(of: departure, for: requester, requesting: level)
+        }
+    }
+
+    /// What a running client has now: a grant that may have changed, a refusal, or `nil` if the user would have to be
+    /// asked.
+    package func standing(of requester: Requester, requesting level: AccuracyLevel) -> Result<Grant, Denial>? {
+        switch decide(requester, requesting: level, keepsAnswers: true).verdict {
+        case .granted(let grant): .success(grant)
+        case .denied(let denial): .failure(denial)
+        case .ask: nil
+        }
+    }
+
+    /// How a call would be decided now, step by step, without asking anybody.
+    package func explain(_ requester: Requester, requesting level: AccuracyLevel) -> Decision {
+        decide(requester, requesting: level, keepsAnswers: false)
+    }
+
+    /// How many questions wait for an answer.
+    package var openQuestions: Int { desk.count }
+
+    private func decide(_ requester: Requester, requesting level: AccuracyLevel, keepsAnswers: Bool) -> Decision {
+        let book = store.book
+        return Decision(
+            .init(
+                requester: requester, requestedLevel: level, policy: policy,
+                userSwitch: book.record(of: requester.userID, for: AuthorizationRecord.userSwitch),
+                ceiling: ceiling(of: requester.userID),
+                record: book.record(of: requester.userID, for: requester.application.key),
+                agentID: roster.inCharge(of: requester.userID)?.agent.id, keepsAnswers: keepsAnswers))
+    }
+
+    /// Judges anew after the wait: the record, the ceiling or the configuration may have changed during it.
+    private func outcome(
+        of departure: WaitingRoom<OpenQuestion.Outcome>.Departure, for requester: Requester,
+        requesting level: AccuracyLevel
+    ) -> Result<Grant, Denial> {
+        let subject = Denial.Subject(requester)
+        switch departure {
+        case .cancelled:
+            return .failure(.cancelled)
+        case .timedOut:
+            return withoutAnswer(.stillAsking(subject), for: requester, requesting: level)
+        case .released(.failed(let denial)):
+            return withoutAnswer(denial, for: requester, requesting: level)
+        case .released(.overtaken):
+            return withoutAnswer(.questionExpired(subject), for: requester, requesting: level)
+        case .released(.answered(let isAllowed)):
+            switch decide(requester, requesting: level, keepsAnswers: true).verdict {
+            case .granted(let grant):
+                return .success(
+                    Grant(
+                        requestedLevel: grant.requestedLevel, allowedLevel: grant.allowedLevel, decidedBy: .question))
+            case .denied(.refusedByRecord) where !isAllowed:
+                return .failure(.refusedByAgent(subject))
+            case .denied(let denial):
+                return .failure(denial)
+            case .ask:
+                return .failure(.questionExpired(subject))
+            }
+        }
+    }
+
+    private func withoutAnswer(
+        _ denial: Denial, for requester: Requester, requesting level: AccuracyLevel
+    ) -> Result<Grant, Denial> {
+        switch explain(requester, requesting: level).verdict {
+        case .granted(let grant): .success(grant)
+        case .denied(let denial): .failure(denial)
+        case .ask(_, let consent): consent.map { .success($0) } ?? .failure(denial)
+        }
+    }
+
+    // MARK: Records
+
+    /// The records of one user, or of all; ceilings of agents are among them.
+    package func records(of userID: UInt32?) -> [AuthorizationRecord] { store.book.records(of: userID) }
+
+    /// Stores what a person has set by hand. It takes effect at once; comes back when it will last.
+    package func setRecord(_ record: AuthorizationRecord) async {
+        store.store(record)
+        changed(record.userID)
+        await store.settled()
+    }
+
+    /// Forgets a record. That takes effect at once; comes back when it is gone for good.
+    package func removeRecord(_ key: String, of userID: UInt32) async {
+        store.remove(key, of: userID)
+        changed(userID)
+        await store.settled()
+    }
+
+    /// The user's last session has ended, and with it what was allowed for no longer.
+    package func sessionEnded(of userID: UInt32) {
+        store.endSession(of: userID)
+        changed(userID)
+    }
+
+    private func noteSeen(_ requester: Requester) {
+        let key = requester.application.key
+        guard store.book.record(of: requester.userID, for: key) == nil else { return }
+        store.store(
+            AuthorizationRecord(userID: requester.userID, key: key, decision: .ask, author: .nobody, created: now))
+    }
+
+    private var now: Timestamp { Timestamp(microseconds: clock.wallTime) }
+
+    // MARK: Agents
+
+    /// The user's ceiling: the lowest that a living agent sent, else the last one that was received.
+    private func ceiling(of userID: UInt32) -> AccuracyLevel? {
+        roster.ceiling(of: userID)?.level ?? store.book.ceiling(of: userID)?.level
+    }
+
+    /// Takes an agent on. Calls of its user wait for its ceiling now, until ``ceilingChanged(of:to:)`` or
+    /// ``ceilingReadFinished(of:)``, or for ``ceilingLimit``. Registering again keeps the agent's place.
+    package func agentRegistered(_ agent: any Agent, from origin: ProcessOrigin) throws(AgentRefusal) {
+        try policy.admitAgent(agent.id, from: origin)
+        if roster.entry(of: agent) == nil {
+            guard roster.entries(of: agent.userID).count < AgentRoster.limit else {
+                throw .tooMany(limit: AgentRoster.limit)
+            }
+            roster.add(agent)
+            Log.info("agent \(agent.id) of UID \(agent.userID) registered")
+        }
+        awaitCeiling(of: agent)
+        desk.agentCame(of: agent.userID)
+    }
+
+    private func awaitCeiling(of agent: any Agent) {
+        roster.update(agent) { entry in
+            guard entry.reading == nil else { return }
+            entry.reading = WaitingRoom(clock: clock)
+            entry.readingLimit = clock.after(Self.ceilingLimit) { [weak self, weak agent] in
+                guard let self, let agent else { return }
+                ceilingReadFinished(of: agent)
+            }
+        }
+    }
+
+    /// The agent has left the bus.
+    package func agentLeft(_ agent: any Agent) {
+        let before = ceiling(of: agent.userID)
+        guard let entry = roster.remove(agent) else { return }
+        Log.info("agent \(agent.id) of UID \(agent.userID) left")
+        entry.reading?.release(())
+        desk.agentLeft(entry.number, of: agent.userID)
+        if ceiling(of: agent.userID) != before { changed(agent.userID) }
+    }
+
+    /// The agent has really sent a ceiling.
+    package func ceilingChanged(of agent: any Agent, to level: AccuracyLevel) {
+        guard roster.entry(of: agent) != nil else { return }
+        let before = ceiling(of: agent.userID)
+        roster.update(agent) { $0.ceiling = level }
+        rememberCeiling(of: agent.userID)
+        ceilingReadFinished(of: agent)
+        if ceiling(of: agent.userID) != before { changed(agent.userID) }
+    }
+
+    /// The agent's ceiling has been read, or could not be.
+    package func ceilingReadFinished(of agent: any Agent) {
+        guard let reading = roster.entry(of: agent)?.reading else { return }
+        roster.update(agent) {
+            $0.reading = nil
+            $0.readingLimit = nil
+        }
+        reading.release(())
+        desk.revisit(agent.userID)
+    }
+
+    /// Keeps the ceiling for the time without an agent.
+    ///
+    /// Only when one is received: agents that leave one after the other, as at the end of a session, must not raise it.
+    private func rememberCeiling(of userID: UInt32) {
+        guard let lowest = roster.ceiling(of: userID) else { return }
+        let key = AuthorizationRecord.agentKey(lowest.agentID)
+        let old = store.book.ceiling(of: userID)
+        guard old?.key != key || old?.level != lowest.level else { return }
+        store.store(
+            AuthorizationRecord(
+                userID: userID, key: key, decision: lowest.level == .none ? .deny : .allow, level: lowest.level,
+                author: .agent(id: lowest.agentID), created: now))
+    }
+
+    // MARK: Changes
+
+    private func policyChanged() {
+        for agent in roster.all where !policy.agentIDs.contains(agent.id) { agentLeft(agent) }
+        changed(nil)
+    }
+
+    private func changed(_ userID: UInt32?) {
+        desk.revisit(userID)
+        onChange?(userID)
+    }
+}
+
+extension Authorizer: QuestionDeskOwner {
+    func nextAgent(for userID: UInt32, after tried: Set<UInt64>) -> AgentRoster.Entry? {
+        roster.next(for: userID, after: tried)
+    }
+
+    func levelToAsk(_ requester: Requester, requesting level: AccuracyLevel) -> AccuracyLevel? {
+        guard case .ask(let level, _) = explain(requester, requesting: level).verdict else { return nil }
+        return level
+    }
+
+    func keep(_ answer: AgentAnswer, of agentID: String, to level: AccuracyLevel, about requester: Requester) async {
+        store.store(
+            AuthorizationRecord(
+                userID: requester.userID, key: requester.application.key,
+                decision: answer.isAllowed ? .allow : .deny, level: min(answer.level, level), askedLevel: level,
+                author: .agent(id: agentID), lifetime: lifetime(of: answer, about: requester.application),
+                created: now))
+        changed(requester.userID)
+        await store.settled()
+    }
+
+    /// Leave for a name that others can bear too (a child of the program, another unnamed sandbox) ends with the session.
+    private func lifetime(
+        of answer: AgentAnswer, about application: ApplicationIdentity
+    ) -> AuthorizationRecord.Lifetime {
+        switch application.trust {
+        case .flatpak, .snap, .claimed: .forever
+        case .host, .unknown: answer.isAllowed ? .session : .forever
+        }
+    }
+}

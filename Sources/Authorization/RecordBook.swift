@@ -1,0 +1,85 @@
+/// All records in memory, for deciding. Whatever store writes them to disk owns one.
+package struct RecordBook: Sendable {
+    /// How many records of applications a user may have about which nothing was decided; the oldest go first.
+    ///
+    /// An unsandboxed program may claim any number of ids.
+    package static let maximumUndecided = 256
+
+    private struct UserRecords {
+        var byKey: [String: AuthorizationRecord] = [:]
+        var ceilingKey: String?
+        /// Keys of undecided records, oldest first.
+        var undecided: [String] = []
+
+        mutating func store(_ record: AuthorizationRecord) -> [String] {
+            var record = record
+            var dropped: [String] = []
+            if let old = byKey[record.key] {
+                record.created = old.created
+                undecided.removeAll { $0 == record.key }
+            }
+            if record.isCeiling {
+                if let old = ceilingKey, old != record.key { dropped.append(old) }
+                ceilingKey = record.key
+            }
+            if record.author == .nobody {
+                undecided.append(record.key)
+                if undecided.count > RecordBook.maximumUndecided { dropped.append(undecided.removeFirst()) }
+            }
+            byKey[record.key] = record
+            for key in dropped { byKey[key] = nil }
+            return dropped
+        }
+
+        mutating func remove(_ key: String) -> AuthorizationRecord? {
+            undecided.removeAll { $0 == key }
+            if ceilingKey == key { ceilingKey = nil }
+            return byKey.removeValue(forKey: key)
+        }
+    }
+
+    private var users: [UInt32: UserRecords] = [:]
+
+    package init(_ records: [AuthorizationRecord] = []) {
+        for record in records { store(record) }
+    }
+
+    package func record(of userID: UInt32, for key: String) -> AuthorizationRecord? { users[userID]?.byKey[key] }
+
+    /// The last ceiling that an agent of the user sent: one a user, whichever agent it was.
+    package func ceiling(of userID: UInt32) -> AuthorizationRecord? {
+        users[userID].flatMap { records in records.ceilingKey.flatMap { records.byKey[$0] } }
+    }
+
+    /// The records of one user, or of all, by user and key.
+    package func records(of userID: UInt32? = nil) -> [AuthorizationRecord] {
+        let chosen = userID.map { id in users[id].map { [$0] } ?? [] } ?? Array(users.values)
+        return chosen.flatMap(\.byKey.values).sorted { ($0.userID, $0.key) < ($1.userID, $1.key) }
+    }
+
+    /// Adds or replaces a record, which keeps the day of its creation.
+    ///
+    /// - Returns: the keys of records that had to go for it.
+    @discardableResult
+    package mutating func store(_ record: AuthorizationRecord) -> [String] {
+        users[record.userID, default: UserRecords()].store(record)
+    }
+
+    /// - Returns: what was removed.
+    @discardableResult
+    package mutating func remove(_ key: String, of userID: UInt32) -> AuthorizationRecord? {
+        let old = users[userID]?.remove(key)
+        if users[userID]?.byKey.isEmpty == true { users[userID] = nil }
+        return old
+    }
+
+    /// Removes what holds no longer than the user's session.
+    ///
+    /// - Returns: the keys that were removed.
+    @discardableResult
+    package mutating func endSession(of userID: UInt32) -> [String] {
+        let keys = records(of: userID).filter { $0.lifetime == .session }.map(\.key)
+        for key in keys { remove(key, of: userID) }
+        return keys
+    }
+}
