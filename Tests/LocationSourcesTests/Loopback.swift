@@ -1,0 +1,145 @@
+import EventLoop
+import Glibc
+@testable import LocationSources
+import Testing
+
+/// A server inside the test, on a Unix socket or a TCP port of its own, on the same loop as what it serves.
+@ServiceActor
+final class LoopbackServer {
+    private(set) var address: StreamAddress
+    private var descriptor: FileDescriptor?
+    private var watch: Watch?
+    private let peers: AsyncStream<LoopbackPeer>
+    private let sink: AsyncStream<LoopbackPeer>.Continuation
+    private(set) var accepted = 0
+
+    /// A path that nothing listens on yet.
+    static func freshPath() -> StreamAddress {
+        .unix(path: "/tmp/whereabouts-test-\(getpid())-\(UInt64.random(in: 0 ... .max)).sock")
+    }
+
+    init(_ address: StreamAddress = freshPath()) throws {
+        self.address = address
+        (peers, sink) = AsyncStream.makeStream()
+        try listen()
+    }
+
+    static func tcp(port: UInt16 = 0, host: String = "127.0.0.1") throws -> LoopbackServer {
+        try LoopbackServer(.tcp(host: host, port: port))
+    }
+
+    isolated deinit { stop() }
+
+    func listen() throws {
+        let family =
+            if case .unix = address { AF_UNIX } else { address.description.hasPrefix("[") ? AF_INET6 : AF_INET }
+        let type = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+        let descriptor = FileDescriptor(adopting: socket(family, type, 0))
+        var yes: Int32 = 1
+        setsockopt(descriptor.raw, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
+        let bound = address.withSocketAddress { bind(descriptor.raw, $0, $1) }
+        try #require(bound == 0 && Glibc.listen(descriptor.raw, 16) == 0)
+        if case .tcp(let host, 0) = address {
+            var name = sockaddr_in6()
+            var size = socklen_t(MemoryLayout<sockaddr_in6>.size)
+            _ = withUnsafeMutableBytes(of: &name) {
+                getsockname(descriptor.raw, $0.baseAddress!.assumingMemoryBound(to: sockaddr.self), &size)
+            }
+            // The port stands at the same place in both kinds of address.
+            address = .tcp(host: host, port: UInt16(bigEndian: name.sin6_port))
+        }
+        self.descriptor = descriptor
+        watch = Watch(descriptor, for: .readable) { [weak self] _ in self?.accept() }
+    }
+
+    func stop() {
+        watch?.cancel()
+        watch = nil
+        descriptor = nil
+        if case .unix(let path) = address { unlink(path) }
+    }
+
+    /// The next connection.
+    func nextPeer() async throws -> LoopbackPeer {
+        for await peer in peers { return peer }
+        throw CancellationError()
+    }
+
+    private func accept() {
+        guard let descriptor else { return }
+        let raw = Glibc.accept(descriptor.raw, nil, nil)
+        guard raw >= 0 else { return }
+        _ = fcntl(raw, F_SETFL, O_NONBLOCK)
+        accepted += 1
+        sink.yield(LoopbackPeer(FileDescriptor(adopting: raw)))
+    }
+}
+
+/// One connection to a ``LoopbackServer``.
+@ServiceActor
+final class LoopbackPeer {
+    private var descriptor: FileDescriptor?
+    private var watch: Watch?
+    private var pending: [UInt8] = []
+    private let lines: AsyncStream<String>
+    private let sink: AsyncStream<String>.Continuation
+    private var received = ""
+
+    init(_ descriptor: FileDescriptor) {
+        self.descriptor = descriptor
+        (lines, sink) = AsyncStream.makeStream()
+        watch = Watch(descriptor, for: .readable) { [weak self] events in self?.isReady(events) }
+    }
+
+    isolated deinit { close() }
+
+    /// Sends text, later where the socket is full.
+    func send(_ text: String) {
+        pending += Array(text.utf8)
+        flush()
+    }
+
+    func close() {
+        watch?.cancel()
+        watch = nil
+        descriptor = nil
+        sink.finish()
+    }
+
+    /// The next line that the other side sends; `nil` once it has hung up.
+    func nextLine() async -> String? {
+        for await line in lines { return line }
+        return nil
+    }
+
+    private func flush() {
+        guard let descriptor, !pending.isEmpty else { return }
+        let count = pending.withUnsafeBytes {
+            Glibc.send(descriptor.raw, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+        }
+        if count > 0 { pending.removeFirst(count) }
+        watch?.interest = pending.isEmpty ? .readable : [.readable, .writable]
+    }
+
+    private func isReady(_ events: Watch.Events) {
+        flush()
+        guard let descriptor, !events.isDisjoint(with: [.readable, .hangup, .error]) else { return }
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        let count = read(descriptor.raw, &buffer, buffer.count)
+        if count > 0 {
+            received += String(decoding: buffer[..<count], as: UTF8.self)
+            while let end = received.firstIndex(of: "\n") {
+                sink.yield(String(received[..<end]))
+                received = String(received[received.index(after: end)...])
+            }
+        } else if count == 0 || errno != EAGAIN {
+            close()
+        }
+    }
+}
+
+/// Comes back once `condition` holds; the loop is free in between. Hangs, and so fails by the suite's time limit,
+/// if it never does.
+nonisolated func until(_ condition: @escaping @ServiceActor () -> Bool) async {
+    while !(await condition()) { await Task.yield() }
+}
