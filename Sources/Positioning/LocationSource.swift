@@ -24,6 +24,14 @@ package protocol LocationSource: AnyObject, Sendable {
 
     /// Runs for `demand`, or stops where that is `nil`. Called again whenever the demand changes.
     func run(for demand: Demand?)
+
+    /// How long the source goes on after nobody wants it any more, so that hardware which takes time or power to start
+    /// is not toggled as clients come and go: 15 s for modems and gpsd, nothing for sockets and lookups.
+    var stopGrace: Duration { get }
+}
+
+extension LocationSource {
+    package var stopGrace: Duration { .zero }
 }
 
 /// What a source tells the positioner.

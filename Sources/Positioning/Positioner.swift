@@ -1,0 +1,247 @@
+import EventLoop
+import Geolocation
+
+/// Makes one position out of many sources, and runs those that the demand needs.
+///
+/// It owns the best position known, which sources run, and the cells of coarser levels. While nothing is asked for, it
+/// sets no timer.
+@ServiceActor
+package final class Positioner {
+    /// Called with ``availableLevel`` when that has changed.
+    package var onAvailabilityChange: (@ServiceActor (AccuracyLevel) -> Void)?
+
+    /// Called while there is a demand, when another fix was picked or a level below `exact` sees something else.
+    ///
+    /// What has not changed is equal to what the call before it passed.
+    package var onUpdate: (@ServiceActor (Position) -> Void)?
+
+    /// The finest level that any source can serve. Never says whether there is a fix.
+    package private(set) var availableLevel: AccuracyLevel
+
+    /// What all clients together want; `nil` if there are none.
+    package var demand: Demand? {
+        didSet { if demand != oldValue { demandChanged(from: oldValue) } }
+    }
+
+    private let slots: [Slot]
+    private let clock: any Clock
+    private var arbiter = Arbiter()
+    private var cells = CoarseCells()
+
+    private var reconsideration: Alarm?
+    private var look: Alarm?
+    private var selection = Selection.settled
+
+    /// A timer and when it fires.
+    private struct Alarm {
+        let moment: Duration
+        let timer: Timer
+    }
+
+    /// Sources may answer while they are being started, and what they say may ask for another selection.
+    private enum Selection { case settled, underWay, overtaken }
+
+    package init(sources: [any LocationSource], clock: any Clock) {
+        self.clock = clock
+        slots = sources.map { Slot($0) }
+        availableLevel = sources.map(\.availableLevel).max() ?? .none
+        for slot in slots {
+            slot.source.report = { [weak self, unowned slot] in self?.receive($0, from: slot) }
+        }
+    }
+
+    /// Lets the sources look for their hardware.
+    package func discover() {
+        for slot in slots { slot.source.discover() }
+    }
+
+    // MARK: What is known
+
+    /// What is known now. The fine fix is there only as long as it has not expired and its source is there.
+    package var position: Position {
+        Position(fine: arbiter.livePick(at: clock.now), coarse: cells.visible)
+    }
+
+    /// What a client that starts now gets at once. Without a fine fix in it, the client waits for the next one.
+    ///
+    /// A fix is handed on for a minute. A lookup's or a setting's answer stands for as long as its source runs, since
+    /// that would report again if it had changed.
+    package var startingPosition: Position {
+        var position = position
+        guard let fine = position.fine, clock.now - fine.measuredAt > ArbitrationConstants.maximumStartingAge
+        else { return position }
+        let stands = !fine.kind.ages || fine.kind != .gnss && slots.contains { $0.stands(behind: fine) }
+        if !stands { position.fine = nil }
+        return position
+    }
+
+    // MARK: Reports
+
+    private func receive(_ report: SourceReport, from slot: Slot) {
+        switch report {
+        case .fix(let fix): consider(fix, from: slot)
+        case .lost(let source): update { $0.lose(source, at: $1) }
+        case .availabilityChanged: availabilityChanged()
+        }
+    }
+
+    private func consider(_ fix: Fix, from slot: Slot) {
+        slot.hasReported = true
+        update { arbiter, now in
+            let verdict = arbiter.consider(fix, at: now, wallTime: Timestamp(microseconds: clock.wallTime))
+            slot.note(verdict)
+        }
+    }
+
+    /// Changes what is known, and tells of it if another fix was picked.
+    private func update(_ change: (inout Arbiter, Duration) -> Void) {
+        let now = clock.now
+        let picks = arbiter.picks
+        let source = arbiter.current?.source
+        change(&arbiter, now)
+        guard demand != nil else { return }
+        setReconsideration(now)
+        guard arbiter.picks != picks, let pick = arbiter.current else { return }
+        if pick.source != source { Log.debug("the position comes from \(pick.source)") }
+        _ = cells.consider(pick, at: now, wallTime: Timestamp(microseconds: clock.wallTime))
+        setLook(now)
+        onUpdate?(Position(fine: pick, coarse: cells.visible))
+    }
+
+    private func availabilityChanged() {
+        let level = slots.map(\.source.availableLevel).max() ?? .none
+        let isChanged = level != availableLevel
+        availableLevel = level
+        select()
+        if isChanged {
+            Log.info("available accuracy level: \(level)")
+            onAvailabilityChange?(level)
+        }
+    }
+
+    // MARK: Timers
+
+    /// Sees to it that the choice is made again when ages alone may change it.
+    ///
+    /// An alarm that is too early is left alone: fixes put the moment off all the time.
+    private func setReconsideration(_ now: Duration) {
+        guard let moment = arbiter.nextChange(after: now) else { return reconsideration = nil }
+        if let reconsideration, reconsideration.moment <= moment { return }
+        reconsideration = alarm(at: moment, now) { positioner in
+            positioner.reconsideration = nil
+            positioner.update { $0.reconsider(at: $1) }
+        }
+    }
+
+    /// Sees to it that the cells are looked at on the next tick.
+    private func setLook(_ now: Duration) {
+        guard let moment = cells.nextLook, moment > now else { return look = nil }
+        if let look, look.moment == moment { return }
+        look = alarm(at: moment, now) { positioner in
+            positioner.look = nil
+            positioner.lookAgain()
+        }
+    }
+
+    private func lookAgain() {
+        let now = clock.now
+        guard let pick = arbiter.livePick(at: now) else { return }
+        let isChanged = cells.consider(pick, at: now, wallTime: Timestamp(microseconds: clock.wallTime))
+        setLook(now)
+        if isChanged { onUpdate?(Position(fine: pick, coarse: cells.visible)) }
+    }
+
+    private func alarm(
+        at moment: Duration, _ now: Duration, _ action: @escaping @ServiceActor (Positioner) -> Void
+    ) -> Alarm {
+        let timer = clock.after(moment - now) { [weak self] in
+            if let self { action(self) }
+        }
+        return Alarm(moment: moment, timer: timer)
+    }
+
+    // MARK: Demand
+
+    private func demandChanged(from old: Demand?) {
+        let now = clock.now
+        if demand == nil {
+            reconsideration = nil
+            look = nil
+            cells.pause(at: now)
+        } else if old == nil {
+            // Nothing was chosen again while nobody asked.
+            arbiter.reconsider(at: now)
+            cells.resume(at: now)
+            setReconsideration(now)
+            setLook(now)
+        }
+        select()
+    }
+
+    /// Starts and stops sources until those run that the demand needs.
+    private func select() {
+        guard selection == .settled else { return selection = .overtaken }
+        // A source that changes its mind each time it is started or stopped is left as it is in the end.
+        for _ in 0...slots.count {
+            selection = .underWay
+            let candidates = slots.map(\.candidate)
+            let selected = SourceSelection.select(for: demand?.level ?? .none, among: candidates)
+            for (slot, isSelected) in zip(slots, selected) where selection == .underWay {
+                slot.run(for: isSelected ? demand : nil, clock)
+            }
+            if selection == .underWay { break }
+        }
+        selection = .settled
+    }
+}
+
+/// One source and what it was told.
+@ServiceActor
+private final class Slot {
+    let source: any LocationSource
+    /// Whether a fix has come since the source was started.
+    var hasReported = false
+
+    private var demand: Demand?
+    private var grace: Timer?
+    private var lastVerdict = Verdict.accept
+
+    init(_ source: any LocationSource) { self.source = source }
+
+    var candidate: SourceSelection.Candidate {
+        SourceSelection.Candidate(
+            kind: source.kind, availableLevel: source.availableLevel, isRunning: demand != nil && grace == nil)
+    }
+
+    /// Whether the source runs and `fix` is what it says.
+    func stands(behind fix: Fix) -> Bool {
+        demand != nil && hasReported && (fix.source == source.name || fix.source.hasPrefix(source.name + ":"))
+    }
+
+    func run(for wanted: Demand?, _ clock: any Clock) {
+        if let wanted {
+            grace = nil
+            tell(wanted)
+        } else if demand != nil, grace == nil {
+            guard source.stopGrace > .zero else { return tell(nil) }
+            grace = clock.after(source.stopGrace) { [weak self] in
+                self?.grace = nil
+                self?.tell(nil)
+            }
+        }
+    }
+
+    private func tell(_ wanted: Demand?) {
+        guard wanted != demand else { return }
+        if demand == nil { hasReported = false }
+        demand = wanted
+        source.run(for: wanted)
+    }
+
+    /// Logs a verdict that is not the last one's: a line for each change, not for each fix.
+    func note(_ verdict: Verdict) {
+        guard verdict != lastVerdict else { return }
+        lastVerdict = verdict
+        Log.debug("\(source.name): \(verdict)")
+    }
+}
