@@ -33,6 +33,7 @@ let package = Package(
     targets: [
         // Floor 0: C libraries.
         .systemLibrary(name: "CDBus", pkgConfig: "dbus-1", providers: [.apt(["libdbus-1-dev"])]),
+        .systemLibrary(name: "CGetopt"),
         .systemLibrary(name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
         .systemLibrary(name: "CLinux"),
 
@@ -55,7 +56,12 @@ let package = Package(
             ["Authorization", "DBus", "EventLoop", "GeoClueAPI", "Geolocation", "KeyFile", "Positioning"]),
 
         // Floor 4: executables.
-        program("whereaboutsd", ["DBus", "EventLoop", "KeyFile", "LocationDaemon", "LocationSources", "Positioning"]),
+        program(
+            "whereaboutsd",
+            [
+                "Authorization", "CGetopt", "DBus", "EventLoop", "GeoClueAPI", "KeyFile", "LocationDaemon",
+                "LocationSources", "Positioning",
+            ]),
         program("WhereaboutsCommand", ["DBus", "EventLoop", "GeoClueAPI", "Geolocation"]),
 
         // Tests.

@@ -1,0 +1,42 @@
+import Authorization
+import DBus
+import EventLoop
+
+/// The agents that have registered, until they leave the bus.
+@ServiceActor
+final class AgentRegistry {
+    private let connection: Connection
+    private let authorizer: Authorizer
+    private var agents: [BusName: [AgentProxy]] = [:]
+
+    init(connection: Connection, authorizer: Authorizer) {
+        self.connection = connection
+        self.authorizer = authorizer
+    }
+
+    /// Takes in an agent under an id of its own choice, which the configuration has to list.
+    ///
+    /// - Throws: ``ServiceError/agentRefused(_:)``.
+    func add(_ id: String, from peer: Peer) throws(ServiceError) {
+        do {
+            let known = agents[peer.name, default: []].first { $0.id == id }
+            let agent = known ?? AgentProxy(id: id, peer: peer, connection: connection)
+            try authorizer.agentRegistered(agent, from: peer.origin)
+            if known == nil { agents[peer.name, default: []].append(agent) }
+            agent.followCeiling(
+                changed: { [weak self, weak agent] level in
+                    if let agent { self?.authorizer.ceilingChanged(of: agent, to: level) }
+                },
+                finished: { [weak self, weak agent] in
+                    if let agent { self?.authorizer.ceilingReadFinished(of: agent) }
+                })
+        } catch {
+            throw .agentRefused(error)
+        }
+    }
+
+    /// Forgets the agents of a connection that has left.
+    func removeAll(of peer: BusName) {
+        for agent in agents.removeValue(forKey: peer) ?? [] { authorizer.agentLeft(agent) }
+    }
+}

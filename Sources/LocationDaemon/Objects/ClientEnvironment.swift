@@ -1,0 +1,19 @@
+import Authorization
+import DBus
+import EventLoop
+import Geolocation
+
+/// What every client needs of the service around it.
+@ServiceActor
+struct ClientEnvironment {
+    let connection: Connection
+    let authorizer: Authorizer
+    let sessions: SessionDirectory
+    let clock: any Clock
+    /// What a client that starts now may be told at once, before the next fix.
+    let startingPosition: @ServiceActor () -> Position
+    /// Called when a client has become active or inactive, or wants something else than before.
+    let clientChanged: @ServiceActor () -> Void
+    /// Called when a location object has been replaced and will have to go.
+    let locationReplaced: @ServiceActor () -> Void
+}

@@ -1,0 +1,236 @@
+import Authorization
+import DBus
+import EventLoop
+import GeoClueAPI
+import Geolocation
+import Positioning
+
+/// One application's wish to know the position: `/org/freedesktop/GeoClue2/Client/3`.
+///
+/// Belongs to the connection that asked for it. All of its signals go there and nowhere else.
+package final class ClientObject: BusObject {
+    package static let interface = Interface<ClientObject>(GeoClueNames.client) {
+        Method("Start", access: .owner, body: ClientObject.start)
+        Method("Stop", access: .owner, body: ClientObject.stop)
+        Property("Location", access: .owner) { $0.locations.path }
+        Property(
+            "DistanceThreshold", access: .owner, get: { UInt32($0.threshold.distance) }, set: { $0.setDistance($1) })
+        Property("TimeThreshold", access: .owner, get: { $0.threshold.time }, set: { $0.setTime($1) })
+        Property("DesktopId", access: .owner, get: { $0.desktopID }, set: { try $0.setDesktopID($1) })
+        Property("RequestedAccuracyLevel", access: .owner, get: { $0.requestedLevel }, set: { $0.setLevel($1) })
+        Property("Active", access: .owner) { $0.isActive }
+        Signal("LocationUpdated", "old", "new", of: ObjectPath.self, ObjectPath.self)
+    }
+
+    private enum State: Equatable {
+        case stopped
+        case starting(attempt: Int)
+        case active(Grant)
+        /// Held back by the user, an agent or the administrator. Goes on by itself when that is taken back.
+        case suspended
+    }
+
+    let number: UInt64
+    let path: ObjectPath
+    let peer: Peer
+    let environment: ClientEnvironment
+
+    private var state = State.stopped
+    private var attempts = 0
+    /// Who started it, fixed at that Start whatever is written into `DesktopId` afterwards.
+    private(set) var requester: Requester?
+    /// The level that the running Start asked for.
+    private var startedLevel = AccuracyLevel.none
+
+    private var desktopID = ""
+    private var requestedLevel = AccuracyLevel.city.rawValue
+    private var threshold = UpdateThreshold()
+
+    private(set) var locations: LocationChain
+
+    init(number: UInt64, peer: Peer, environment: ClientEnvironment) {
+        self.number = number
+        self.peer = peer
+        self.environment = environment
+        path = GeoClueNames.clientPath(number)
+        locations = LocationChain(client: path)
+    }
+
+    package var owner: BusName { peer.name }
+
+    package var interfaces: [any ServedInterface] { [Bound(Self.interface, to: self)] }
+
+    var isActive: Bool { grant != nil }
+
+    var grant: Grant? { if case .active(let grant) = state { grant } else { nil } }
+
+    /// What it wants of the sources while it is active.
+    var demand: Demand? { grant.map { Demand(level: $0.level, minimumInterval: threshold.time) } }
+
+    func location(_ number: UInt64) -> LocationObject? {
+        locations[number].map { LocationObject($0, owner: owner) }
+    }
+
+    // MARK: Starting and stopping
+
+    func start(_ call: MethodCall) async throws {
+        guard !isActive else { return }
+        let attempt = beginAttempt()
+        do {
+            let requester = try await identify()
+            let level = AccuracyLevel(wire: requestedLevel)
+            let grant = try await environment.authorizer.authorize(requester, requesting: level).mapError(
+                ServiceError.denied
+            ).get()
+            // The agent may have taken minutes. If the client stopped or started again since, this answer is void.
+            guard state == .starting(attempt: attempt) else { return }
+            self.requester = requester
+            startedLevel = level
+            activate(grant)
+        } catch {
+            if state == .starting(attempt: attempt) { state = .stopped }
+            throw error
+        }
+    }
+
+    func stop(_ call: MethodCall) { end() }
+
+    /// Stops for good: the application's own Stop, or its departure.
+    func end() {
+        let wasActive = isActive
+        state = .stopped
+        if wasActive { deactivated() }
+    }
+
+    /// A Start that comes while another one waits joins it.
+    private func beginAttempt() -> Int {
+        if case .starting(let attempt) = state { return attempt }
+        attempts += 1
+        state = .starting(attempt: attempts)
+        return attempts
+    }
+
+    private func identify() async throws -> Requester {
+        let application: ApplicationIdentity
+        do {
+            application = try ApplicationIdentity(origin: peer.origin, claim: desktopID)
+        } catch {
+            throw ServiceError.invalidDesktopID(error)
+        }
+        return Requester(
+            userID: peer.userID, application: application, isPortal: peer.origin.isPortal,
+            hasSession: await environment.sessions.hasSession(peer.userID))
+    }
+
+    private func activate(_ grant: Grant) {
+        state = .active(grant)
+        changed("Active")
+        environment.clientChanged()
+        // Before the reply to Start, as clients know it.
+        deliver(environment.startingPosition(), isFirst: true)
+    }
+
+    private func deactivated() {
+        changed("Active")
+        environment.clientChanged()
+    }
+
+    /// Looks again at what is allowed, after a record, a ceiling or the configuration has changed.
+    func reconsider() {
+        guard let requester else { return }
+        switch state {
+        case .stopped, .starting: return
+        case .active(let old):
+            switch environment.authorizer.standing(of: requester, requesting: startedLevel) {
+            case .success(let grant)?:
+                guard grant != old else { return }
+                state = .active(grant)
+                environment.clientChanged()
+            case .failure?:
+                state = .suspended
+                locations.withdraw()
+                deactivated()
+            case nil: return
+            }
+        case .suspended:
+            if case .success(let grant)? = environment.authorizer.standing(of: requester, requesting: startedLevel) {
+                activate(grant)
+            }
+        }
+    }
+
+    // MARK: Positions
+
+    /// Tells the owner what it may know of `position`, if its thresholds let it through.
+    ///
+    /// - Parameter isFirst: the first since Start, which thresholds do not hold back.
+    func deliver(_ position: Position, isFirst: Bool = false) {
+        guard let grant, let fix = grant.disclose(position), !environment.connection.isCongested else { return }
+        if !isFirst, let current = locations.current {
+            guard fix != current else { return }
+            guard threshold.passes(fix.coordinate, at: fix.timestamp) else { return refresh(fix) }
+        }
+        announce(fix)
+    }
+
+    private func announce(_ fix: DisclosedFix) {
+        threshold.deliver(fix.coordinate, at: fix.timestamp)
+        let old = locations.path
+        if locations.append(fix, now: environment.clock.now) { environment.locationReplaced() }
+        let new = locations.path
+        send {
+            try environment.connection.emit(path, GeoClueNames.client, "LocationUpdated", to: owner, old, new)
+            try environment.connection.emitPropertiesChanged(
+                path, GeoClueNames.client, to: owner,
+                [.init(key: .string("Location"), value: .variant(.objectPath(new)))])
+        }
+    }
+
+    /// Keeps the current object up to date while the thresholds hold its successor back.
+    private func refresh(_ fix: DisclosedFix) {
+        guard let old = locations.current else { return }
+        locations.refresh(fix)
+        let changes = LocationObject.changes(from: old, to: fix)
+        send {
+            try environment.connection.emitPropertiesChanged(locations.path, GeoClueNames.location, to: owner, changes)
+        }
+    }
+
+    private func send(_ body: () throws -> Void) {
+        do { try body() } catch { Log.error("cannot tell client \(number) of its position: \(error)") }
+    }
+
+    /// Lets go of locations whose time is over.
+    ///
+    /// - Returns: when the next one will have to go.
+    func pruneLocations(now: Duration) -> Duration? { locations.prune(now: now) }
+
+    // MARK: Properties
+
+    private func setDistance(_ metres: UInt32) {
+        threshold.distance = Double(metres)
+        changed("DistanceThreshold")
+    }
+
+    private func setTime(_ seconds: UInt32) {
+        threshold.time = seconds
+        changed("TimeThreshold")
+        if isActive { environment.clientChanged() }
+    }
+
+    private func setDesktopID(_ id: String) throws(ServiceError) {
+        guard id.utf8.count <= Limits.desktopIDLength else { throw .desktopIDTooLong(limit: Limits.desktopIDLength) }
+        desktopID = id
+        changed("DesktopId")
+    }
+
+    /// Counts at the next Start.
+    private func setLevel(_ level: UInt32) {
+        requestedLevel = level
+        changed("RequestedAccuracyLevel")
+    }
+
+    private func changed(_ property: MemberName) {
+        environment.connection.propertyChanged(property, of: self, at: path, in: Self.interface, to: owner)
+    }
+}

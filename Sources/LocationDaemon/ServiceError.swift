@@ -1,0 +1,48 @@
+import Authorization
+import DBus
+
+/// Why the service refuses a method call.
+package enum ServiceError: Error, Equatable, Sendable {
+    /// The object belongs to another connection.
+    case notOwner
+    case denied(Denial)
+    case invalidDesktopID(ApplicationIdentity.ClaimError)
+    case desktopIDTooLong(limit: Int)
+    /// The row is for callers outside of any sandbox.
+    case sandboxed
+    case agentRefused(AgentRefusal)
+    case tooManyClients(limit: Int)
+    /// The caller has left the bus while its call was being dealt with.
+    case callerGone
+}
+
+extension ServiceError: BusErrorConvertible {
+    package var busError: BusError { BusError(busName, message) }
+
+    /// The D-Bus error name the caller receives.
+    package var busName: ErrorName {
+        switch self {
+        case .notOwner, .sandboxed, .invalidDesktopID(.missing): "org.freedesktop.DBus.Error.AccessDenied"
+        case .denied(.tooManyQuestions): "org.freedesktop.DBus.Error.LimitsExceeded"
+        case .denied: "org.freedesktop.DBus.Error.AccessDenied"
+        case .invalidDesktopID: "org.freedesktop.DBus.Error.InvalidArgs"
+        case .agentRefused(.tooMany): "org.freedesktop.DBus.Error.LimitsExceeded"
+        case .agentRefused: "org.freedesktop.DBus.Error.AccessDenied"
+        case .tooManyClients, .desktopIDTooLong: "org.freedesktop.DBus.Error.LimitsExceeded"
+        case .callerGone: "org.freedesktop.DBus.Error.Disconnected"
+        }
+    }
+
+    private var message: String {
+        switch self {
+        case .notOwner: "Access denied"
+        case .denied(let denial): denial.message
+        case .invalidDesktopID(let error): error.message
+        case .desktopIDTooLong(let limit): "'DesktopId' may have at most \(limit) bytes"
+        case .sandboxed: "not allowed from inside a sandbox"
+        case .agentRefused(let refusal): refusal.message
+        case .tooManyClients(let limit): "no more than \(limit) clients are allowed"
+        case .callerGone: "the caller has left the bus"
+        }
+    }
+}

@@ -1,0 +1,22 @@
+import Authorization
+import KeyFile
+
+extension AccessPolicy {
+    /// What a configuration says about access.
+    init(_ configuration: Configuration) {
+        let unsandboxedApps: UnsandboxedApps =
+            switch configuration.policy.unsandboxedApps {
+            case .allow: .allow
+            case .ask: .ask
+            case .deny: .deny
+            }
+        self.init(
+            unsandboxedApps: unsandboxedApps, agentWait: .seconds(configuration.policy.agentWait),
+            applications: configuration.applications.compactMapValues { rule in
+                rule.isAllowed.map {
+                    ApplicationRule(isAllowed: $0, isSystemComponent: rule.isSystem, userIDs: rule.users ?? [])
+                }
+            },
+            agentIDs: configuration.agent.whitelist, rememberingAgentIDs: configuration.agent.remembers)
+    }
+}

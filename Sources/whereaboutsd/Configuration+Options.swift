@@ -1,0 +1,34 @@
+import EventLoop
+import KeyFile
+
+extension Configuration {
+    /// Reads the files that the options name, and lays the options over them.
+    static func load(for options: Options) -> (Configuration, [ConfigurationFault]) {
+        var (configuration, faults) = options.configurationFile.map { load(files: [$0]) } ?? load()
+        if !options.ownsGeoClueName { configuration.bus.ownsGeoClueName = false }
+        if options.isSimulating { configuration.simulateOnly() }
+        if let socket = options.nmeaSocket {
+            configuration.networkNMEA.isEnabled = true
+            configuration.networkNMEA.socket = socket
+        }
+        if options.submitsData { configuration.wifi.submitsData = true }
+        if let nick = options.submissionNick { configuration.wifi.submissionNick = nick }
+        return (configuration, faults)
+    }
+
+    /// Names every fault of the files on standard error.
+    ///
+    /// - Returns: the status to exit with: 0 if there is none.
+    static func check(_ options: Options) -> Int32 {
+        let (_, faults) = load(for: options)
+        for fault in faults { Log.error("\(fault)") }
+        return faults.isEmpty ? 0 : 1
+    }
+
+    /// No real source beside the simulation, which would only confuse.
+    private mutating func simulateOnly() {
+        simulation.isEnabled = true
+        gpsd.isEnabled = false
+        networkNMEA.isEnabled = false
+    }
+}
