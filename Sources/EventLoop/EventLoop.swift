@@ -9,7 +9,7 @@ import Synchronization
 ///
 /// Everything but `enqueue(_:)` and `stop(_:)` happens on the loop's own thread, which is why the state without a lock
 /// may be `unchecked`.
-package final class EventLoop: SerialExecutor, @unchecked Sendable {
+package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
     /// The loop that ``ServiceActor`` runs on.
     package static let shared = EventLoop()
 
@@ -18,6 +18,8 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
     private let timerDescriptor: FileDescriptor
 
     private let state = Mutex(Shared())
+    /// The loop's thread; 0 before ``run(_:)``.
+    private let thread = Atomic<UInt>(0)
     private var running: [UnownedJob] = []
     private var deferred: [@ServiceActor () -> Void] = []
     private var watches: [Int32: Watch] = [:]
@@ -27,7 +29,6 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
     /// What other threads may touch.
     fileprivate struct Shared {
         var jobs: [UnownedJob] = []
-        var thread: pthread_t?
         var exitStatus: Int32?
     }
 
@@ -49,24 +50,30 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
     ///
     /// - Returns: the status given to ``stop(_:)``.
     package func run(_ body: @escaping @ServiceActor () async -> Void) -> Int32 {
-        state.withLock {
-            precondition($0.thread == nil, "the loop runs once")
-            $0.thread = pthread_self()
+        let (isFirst, _) = thread.compareExchange(
+            expected: 0, desired: UInt(pthread_self()), ordering: .sequentiallyConsistent)
+        precondition(isFirst, "the loop runs once")
+        // The loop is itself a job of the actor whose handlers it calls.
+        Task { @ServiceActor in
+            ServiceActor.start(body)
+            turn()
         }
-        Task { @ServiceActor in await body() }
         while true {
-            runReady()
             if let status = state.withLock({ $0.exitStatus }) { return status }
-            sleepUntilReady()
+            if let job = state.withLock({ $0.jobs.isEmpty ? nil : $0.jobs.removeFirst() }) { run(job) }
         }
+    }
+
+    private func run(_ job: UnownedJob) {
+        job.runSynchronously(isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
     }
 
     /// Runs the loop for ever on a thread of its own; does nothing where it runs already.
     ///
     /// For clients and tests, whose main thread belongs to somebody else.
-    package static func startThread() { _ = thread }
+    package static func startThread() { _ = ownThread }
 
-    private static let thread: Void = {
+    private static let ownThread: Void = {
         var handle = pthread_t()
         let status = pthread_create(
             &handle, nil,
@@ -97,13 +104,23 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
         runJobs()
     }
 
+    /// Turns until ``stop(_:)``.
+    @ServiceActor
+    private func turn() {
+        while state.withLock({ $0.exitStatus == nil }) {
+            runReady()
+            sleepUntilReady()
+        }
+    }
+
+    @ServiceActor
     private func runReady() {
         runJobs()
         guard !deferred.isEmpty else { return }
         let work = deferred
         deferred.removeAll(keepingCapacity: true)
         for item in work {
-            onLoop { item() }
+            item()
             runJobs()
         }
     }
@@ -116,12 +133,12 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
                 return batch
             }
             guard !batch.isEmpty else { return }
-            let executor = asUnownedSerialExecutor()
-            for job in batch { job.runSynchronously(on: executor) }
+            for job in batch { run(job) }
             batch.removeAll(keepingCapacity: true)
         }
     }
 
+    @ServiceActor
     private func sleepUntilReady() {
         let isReady = !deferred.isEmpty || state.withLock { !$0.jobs.isEmpty || $0.exitStatus != nil }
         if !isReady { armTimer() }
@@ -131,6 +148,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
         }
     }
 
+    @ServiceActor
     private func handle(_ event: epoll_event) {
         switch event.data.fd {
         case wake.raw: _ = wake.readCounter()
@@ -140,7 +158,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
             fireTimers()
         case let descriptor:
             guard let watch = watches[descriptor] else { return }
-            onLoop { watch.handler(Watch.Events(rawValue: event.events)) }
+            watch.handler(Watch.Events(rawValue: event.events))
             runJobs()
         }
     }
@@ -193,23 +211,22 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
         _ = timerfd_settime(timerDescriptor.raw, Int32(TFD_TIMER_ABSTIME), &setting, nil)
     }
 
+    @ServiceActor
     private func fireTimers() {
         let now = LoopClock.now
         while let timer = timers.popDue(now) {
-            onLoop { timer.fire() }
+            timer.fire()
             runJobs()
         }
     }
 
     // MARK: Executor
 
+    /// As the actor's executor and as its tasks' preferred one.
     package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        let isOnLoop = state.withLock {
-            $0.jobs.append(job)
-            return $0.isCurrentThread
-        }
-        if !isOnLoop { interrupt() }
+        state.withLock { $0.jobs.append(job) }
+        if !isOnLoopThread { interrupt() }
     }
 
     package func asUnownedSerialExecutor() -> UnownedSerialExecutor { UnownedSerialExecutor(ordinary: self) }
@@ -220,21 +237,10 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
 
     package func isIsolatingCurrentContext() -> Bool? { isOnLoopThread }
 
-    private var isOnLoopThread: Bool { state.withLock { $0.isCurrentThread } }
+    private var isOnLoopThread: Bool { thread.load(ordering: .relaxed) == UInt(pthread_self()) }
 
     private func interrupt() {
         var one: UInt64 = 1
         _ = write(wake.raw, &one, MemoryLayout<UInt64>.size)
     }
-
-    /// Runs `work`, which is isolated to the actor, from the loop's own thread outside of any job.
-    private func onLoop(_ work: @ServiceActor () -> Void) {
-        withoutActuallyEscaping(work) { escapable in
-            unsafeBitCast(escapable as @ServiceActor () -> Void, to: (() -> Void).self)()
-        }
-    }
-}
-
-extension EventLoop.Shared {
-    fileprivate var isCurrentThread: Bool { thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false }
 }

@@ -17,4 +17,14 @@ package actor ServiceActor {
             try unsafeBitCast(escapable as @ServiceActor () throws -> Result, to: (() throws -> Result).self)()
         }
     }
+
+    /// Starts a task in place: `body` runs at once until it really waits, and goes on on the loop.
+    ///
+    /// A continuation resumes its task on the task's preferred executor, from where it finds its way back to its actor.
+    /// Without a preference that is the runtime's pool, at the price of two thread switches.
+    @ServiceActor
+    @discardableResult
+    package static func start(_ body: sending @escaping @ServiceActor () async -> Void) -> Task<Void, Never> {
+        Task.immediate(executorPreference: EventLoop.shared, operation: body)
+    }
 }

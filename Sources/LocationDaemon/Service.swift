@@ -22,9 +22,9 @@ package final class Service {
     private let agents: AgentRegistry
     private var manager: ManagerObject!
 
-    /// The clients that are told of positions, in the order in which they were made.
-    private var active: [ClientObject] = []
-    private var isRefreshPending = false
+    private var active = ActiveClients()
+    /// The numbers of the clients that have changed in this turn of the loop.
+    private var changed: [UInt64] = []
     private var idleTimer: Timer?
     private var pruneTimer: Timer?
     private var useEnd: Timer?
@@ -48,7 +48,7 @@ package final class Service {
         let environment = ClientEnvironment(
             connection: connection, authorizer: authorizer, sessions: SessionDirectory(connection), clock: clock,
             startingPosition: { positioner.startingPosition },
-            clientChanged: { [weak self] in self?.scheduleRefresh() },
+            clientChanged: { [weak self] in self?.clientChanged($0) },
             locationReplaced: { [weak self] in self?.schedulePruning(in: Limits.locationLifetime) })
         manager = ManagerObject(peers: peers, clients: clients, agents: agents, environment: environment)
         manager.update(availableLevel: positioner.availableLevel)
@@ -69,17 +69,17 @@ package final class Service {
 
     /// One line for each client, without coordinates.
     package func logClients() {
-        Log.notice("\(clients.clients.count) clients, \(active.count) of them active")
-        for (number, client) in clients.clients.sorted(by: { $0.key < $1.key }) {
+        Log.notice("\(clients.clients.count) clients, \(active.clients.count) of them active")
+        for client in clients.inOrder {
             let level = client.grant.map { "active at level \($0.level.rawValue)" } ?? "not active"
-            Log.notice("client \(number) of user \(client.peer.userID): \(level)")
+            Log.notice("client \(client.number) of user \(client.peer.userID): \(level)")
         }
     }
 
     // MARK: Positions
 
     private func positionChanged(_ position: Position) {
-        for client in active { client.deliver(position) }
+        for client in active.clients { client.deliver(position) }
     }
 
     private func schedulePruning(in delay: Duration) {
@@ -97,38 +97,35 @@ package final class Service {
     // MARK: Clients
 
     private func peerLeft(_ name: BusName) {
-        for client in clients.removeAll(of: name) { client.end() }
+        for client in clients.removeAll(of: name) {
+            client.end()
+            clientChanged(client.number)
+        }
         agents.removeAll(of: name)
-        scheduleRefresh()
     }
 
     private func reconsiderClients(of user: UInt32?) {
-        for client in clients.clients.values.sorted(by: { $0.number < $1.number })
-        where user == nil || client.peer.userID == user {
-            client.reconsider()
-        }
+        for client in clients.inOrder where user == nil || client.peer.userID == user { client.reconsider() }
+        // What counts as use may have changed with the configuration.
+        updateInUse()
     }
 
     /// Clients change in bursts, so what follows from all of them is worked out once a turn of the loop.
-    private func scheduleRefresh() {
-        guard !isRefreshPending else { return }
-        isRefreshPending = true
-        EventLoop.shared.defer { [weak self] in self?.refresh() }
+    private func clientChanged(_ number: UInt64) {
+        changed.append(number)
+        if changed.count == 1 { EventLoop.shared.defer { [weak self] in self?.refresh() } }
     }
 
     private func refresh() {
-        isRefreshPending = false
-        active = clients.clients.values.filter(\.isActive).sorted { $0.number < $1.number }
-        positioner.demand = Demand.union(of: active.compactMap(\.demand))
+        for number in changed { active.update(number, clients.clients[number]) }
+        changed.removeAll(keepingCapacity: true)
+        positioner.demand = active.demand
         updateInUse()
         updateIdleTimer()
     }
 
     private func updateInUse() {
-        let isUsed = active.contains { client in
-            client.requester.map { !authorizer.policy.isSystemComponent($0.application) } ?? false
-        }
-        if isUsed {
+        if active.isAnyUse(by: authorizer.policy) {
             useEnd = nil
             if useBegan == nil { useBegan = clock.now }
             manager.update(isInUse: true)

@@ -45,7 +45,7 @@ final class Watch {
             to: MatchRule(path: client, interface: GeoClueNames.client, member: "LocationUpdated")
         ) { [self] signal in
             guard let (_, location) = try? signal.read(as: ObjectPath.self, ObjectPath.self) else { return }
-            Task { await show(location) }
+            ServiceActor.start { [self] in await show(location) }
         }
         try await set("DesktopId", .string("whereabouts"))
         try await set("RequestedAccuracyLevel", .uint32(AccuracyLevel.exact.rawValue))

@@ -87,7 +87,7 @@ package final class ObjectTree {
         }
         runningCalls[call.sender, default: 0] += 1
         // In place until the first real suspension, so that calls keep the order of the bus.
-        Task.immediate {
+        ServiceActor.start { [self] in
             let reply: Message
             do {
                 reply = try await prepared.run()

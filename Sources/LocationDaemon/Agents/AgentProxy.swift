@@ -35,7 +35,7 @@ final class AgentProxy: Agent {
             guard let (_, values) = try? signal.read(as: String.self, [String: Variant].self) else { return }
             if let level = Self.ceiling(in: values) { changed(level) }
         }
-        Task.immediate { [connection, peer] in
+        ServiceActor.start { [self] in
             do throws(BusError) {
                 let values = try await connection.call(
                     peer, GeoClueNames.agentPath, "org.freedesktop.DBus.Properties", "GetAll",

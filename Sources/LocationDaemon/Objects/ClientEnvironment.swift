@@ -12,8 +12,8 @@ struct ClientEnvironment {
     let clock: any Clock
     /// What a client that starts now may be told at once, before the next fix.
     let startingPosition: @ServiceActor () -> Position
-    /// Called when a client has become active or inactive, or wants something else than before.
-    let clientChanged: @ServiceActor () -> Void
+    /// Called with the number of a client that has come or gone, become active or inactive, or wants something else.
+    let clientChanged: @ServiceActor (UInt64) -> Void
     /// Called when a location object has been replaced and will have to go.
     let locationReplaced: @ServiceActor () -> Void
 }

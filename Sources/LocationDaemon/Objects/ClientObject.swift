@@ -125,14 +125,14 @@ package final class ClientObject: BusObject {
     private func activate(_ grant: Grant) {
         state = .active(grant)
         changed("Active")
-        environment.clientChanged()
+        environment.clientChanged(number)
         // Before the reply to Start, as clients know it.
         deliver(environment.startingPosition(), isFirst: true)
     }
 
     private func deactivated() {
         changed("Active")
-        environment.clientChanged()
+        environment.clientChanged(number)
     }
 
     /// Looks again at what is allowed, after a record, a ceiling or the configuration has changed.
@@ -145,7 +145,7 @@ package final class ClientObject: BusObject {
             case .success(let grant)?:
                 guard grant != old else { return }
                 state = .active(grant)
-                environment.clientChanged()
+                environment.clientChanged(number)
             case .failure?:
                 state = .suspended
                 locations.withdraw()
@@ -215,7 +215,7 @@ package final class ClientObject: BusObject {
     private func setTime(_ seconds: UInt32) {
         threshold.time = seconds
         changed("TimeThreshold")
-        if isActive { environment.clientChanged() }
+        if isActive { environment.clientChanged(number) }
     }
 
     private func setDesktopID(_ id: String) throws(ServiceError) {

@@ -47,7 +47,7 @@ package final class ManagerObject: BusObject {
     func deleteClient(_ call: MethodCall, path: ObjectPath) {
         guard let client = clients.remove(at: path, of: call.sender) else { return }
         client.end()
-        environment.clientChanged()
+        environment.clientChanged(client.number)
     }
 
     func addAgent(_ call: MethodCall, id: String) async throws {
@@ -57,7 +57,7 @@ package final class ManagerObject: BusObject {
     private func makeClient(for peer: Peer) throws(ServiceError) -> ObjectPath {
         let client = ClientObject(number: try clients.nextNumber(for: peer), peer: peer, environment: environment)
         clients.add(client)
-        environment.clientChanged()
+        environment.clientChanged(client.number)
         return client.path
     }
 

@@ -32,6 +32,9 @@ final class ClientRegistry {
         countByUser[client.peer.userID, default: 0] += 1
     }
 
+    /// In the order in which they were made.
+    var inOrder: [ClientObject] { clients.keys.sorted().compactMap { clients[$0] } }
+
     /// The client that a connection made last.
     func newest(of peer: BusName) -> ClientObject? { numbers[peer]?.last.flatMap { clients[$0] } }
 

@@ -8,53 +8,64 @@ final class PeerDirectory {
     /// Called when a connection that was known has left.
     var onDeparture: (@ServiceActor (BusName) -> Void)?
 
-    private let connection: Connection
+    private typealias Waiting = CheckedContinuation<Peer?, Never>
+
+    private enum State {
+        case lookingUp([Waiting])
+        case known(Peer)
+    }
 
     private struct Entry {
-        let lookup: Task<Peer, any Error>
+        var state: State
         let watch: Subscription
     }
 
+    private let connection: Connection
     private var entries: [BusName: Entry] = [:]
-    private var known: [BusName: Peer] = [:]
 
     init(_ connection: Connection) { self.connection = connection }
 
     /// Who a caller is. Calls that come while this is being found out share one lookup.
     ///
     /// - Throws: ``ServiceError/callerGone``.
-    func peer(_ name: BusName) async throws -> Peer {
-        if let peer = known[name] { return peer }
-        let entry = entries[name] ?? follow(name)
-        return try await entry.lookup.value
+    func peer(_ name: BusName) async throws(ServiceError) -> Peer {
+        if case .known(let peer)? = entries[name]?.state { return peer }
+        if entries[name] == nil { follow(name) }
+        let found = await withCheckedContinuation { (waiting: Waiting) in
+            switch entries[name]?.state {
+            case .known(let peer)?: waiting.resume(returning: peer)
+            case .lookingUp(let others)?: entries[name]?.state = .lookingUp(others + [waiting])
+            case nil: waiting.resume(returning: nil)
+            }
+        }
+        guard let found else { throw .callerGone }
+        return found
     }
 
-    private func follow(_ name: BusName) -> Entry {
+    private func follow(_ name: BusName) {
         // Followed before it is looked up: a departure in between shows as one or the other.
         let watch = connection.watchOwner(of: name) { [weak self] owner in
             if owner == nil { self?.forget(name) }
         }
-        let lookup = Task.immediate { [connection] in
-            do {
-                let credentials = try await connection.credentials(of: name)
-                let peer = Peer(
-                    name: name, credentials: credentials, origin: ProcessOrigin(ProcessFacts(of: credentials)))
-                guard entries[name] != nil else { throw ServiceError.callerGone }
-                known[name] = peer
-                return peer
-            } catch {
-                forget(name)
-                throw ServiceError.callerGone
-            }
+        entries[name] = Entry(state: .lookingUp([]), watch: watch)
+        ServiceActor.start { [self] in
+            guard let credentials = try? await connection.credentials(of: name) else { return forget(name) }
+            found(Peer(name: name, credentials: credentials, origin: ProcessOrigin(ProcessFacts(of: credentials))))
         }
-        let entry = Entry(lookup: lookup, watch: watch)
-        entries[name] = entry
-        return entry
+    }
+
+    private func found(_ peer: Peer) {
+        guard case .lookingUp(let waiting)? = entries[peer.name]?.state else { return }
+        entries[peer.name]?.state = .known(peer)
+        for each in waiting { each.resume(returning: peer) }
     }
 
     private func forget(_ name: BusName) {
         guard let entry = entries.removeValue(forKey: name) else { return }
         entry.watch.cancel()
-        if known.removeValue(forKey: name) != nil { onDeparture?(name) }
+        switch entry.state {
+        case .lookingUp(let waiting): for each in waiting { each.resume(returning: nil) }
+        case .known: onDeparture?(name)
+        }
     }
 }

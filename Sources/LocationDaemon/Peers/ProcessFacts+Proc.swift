@@ -10,10 +10,12 @@ extension ProcessFacts {
             self.init(cgroup: nil, namespaceProcessIDs: nil, securityLabel: credentials.securityLabel)
             return
         }
-        let status = Self.contents(of: "/proc/\(process)/status")
+        let status = Self.contents(of: "/proc/\(process)/status")?.utf8
         self.init(
             cgroup: Self.contents(of: "/proc/\(process)/cgroup"),
-            namespaceProcessIDs: status?.split(separator: "\n").first { $0.hasPrefix("NSpid:") }.map(String.init),
+            namespaceProcessIDs: status?.split(separator: UInt8(ascii: "\n")).first {
+                $0.starts(with: "NSpid:".utf8)
+            }.flatMap { String($0) },
             command: Self.contents(of: "/proc/\(process)/comm"), securityLabel: credentials.securityLabel)
     }
 

@@ -1,0 +1,53 @@
+import Authorization
+import EventLoop
+import Positioning
+
+/// The clients that are told of positions, in the order in which they were made.
+///
+/// Written with plain loops, since it runs at each Start and each fix with all clients there are.
+@ServiceActor
+struct ActiveClients {
+    private(set) var clients: [ClientObject] = []
+
+    /// Takes in how a client is now.
+    ///
+    /// - Parameter client: `nil` for one that has been deleted.
+    mutating func update(_ number: UInt64, _ client: ClientObject?) {
+        let index = position(of: number)
+        let isKnown = index < clients.count && clients[index].number == number
+        if let client, client.isActive {
+            if !isKnown { clients.insert(client, at: index) }
+        } else if isKnown {
+            clients.remove(at: index)
+        }
+    }
+
+    /// What all of them together want of the sources; `nil` if there are none.
+    var demand: Demand? {
+        var union: Demand?
+        for client in clients {
+            guard let demand = client.demand else { continue }
+            union?.formUnion(demand)
+            if union == nil { union = demand }
+        }
+        return union
+    }
+
+    /// Whether any of them counts as use, which parts of the system do not.
+    func isAnyUse(by policy: AccessPolicy) -> Bool {
+        for client in clients {
+            if let requester = client.requester, !policy.isSystemComponent(requester.application) { return true }
+        }
+        return false
+    }
+
+    /// Where a client with this number is, or would be.
+    private func position(of number: UInt64) -> Int {
+        var (low, high) = (0, clients.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if clients[middle].number < number { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}
