@@ -1,0 +1,116 @@
+# Whereabouts. The targets are explained by `make help`.
+
+PREFIX      = /usr
+LIBEXECDIR  = $(PREFIX)/libexec
+BINDIR      = $(PREFIX)/bin
+DATADIR     = $(PREFIX)/share
+UNITDIR     = $(PREFIX)/lib/systemd/system
+SYSUSERSDIR = $(PREFIX)/lib/sysusers.d
+SYSCONFDIR  = /etc
+DESTDIR     =
+
+# Where `make build` leaves the programs, and where `make install` takes them from.
+BINARIES = .build/release
+
+SWIFT   = swift
+SECONDS = 60
+# The comparison with GeoClue is no part of the tree.
+BENCH   = ../shared/bench
+GEOCLUE = $(wildcard /usr/libexec/geoclue)
+
+.PHONY: help run check build install uninstall bench fuzz format lint asan tsan deps deps-build deps-run deps-test
+
+help:
+	@echo 'make run        build, and show positions as they come, on a bus of its own'
+	@echo 'make check      everything that has to hold before a change goes in'
+	@echo 'make build      release programs in $(BINARIES)'
+	@echo 'make install    below DESTDIR, PREFIX ($(PREFIX)) and SYSCONFDIR ($(SYSCONFDIR))'
+	@echo 'make uninstall  what install has put there, except the configuration'
+	@echo 'make bench      beside GeoClue and a bare responder, if BENCH ($(BENCH)) is there'
+	@echo 'make fuzz       each fuzzer for SECONDS ($(SECONDS))'
+	@echo 'make asan tsan  the tests under the address and the thread sanitizer'
+	@echo 'make lint       format and imports;  make format  puts the format right'
+	@echo 'make deps       the Debian packages that all of this needs'
+
+# Whatever is said on the way goes to standard error: positions alone go to standard output.
+run:
+	@$(MAKE) --no-print-directory deps-run build >&2
+	@packaging/demo $(BINARIES)/whereaboutsd $(BINARIES)/whereabouts
+
+check: deps lint
+	$(SWIFT) build --build-tests
+	$(SWIFT) test --skip-build
+	packaging/check
+
+build: deps-build
+	$(SWIFT) build -c release --static-swift-stdlib --product whereaboutsd
+	$(SWIFT) build -c release --static-swift-stdlib --product whereabouts
+
+install:
+	install -d $(DESTDIR)$(LIBEXECDIR) $(DESTDIR)$(BINDIR) $(DESTDIR)$(UNITDIR) $(DESTDIR)$(SYSUSERSDIR)
+	install -m 755 $(BINARIES)/whereaboutsd $(DESTDIR)$(LIBEXECDIR)/whereaboutsd
+	install -m 755 $(BINARIES)/whereabouts $(DESTDIR)$(BINDIR)/whereabouts
+	sed 's|@libexecdir@|$(LIBEXECDIR)|' packaging/whereabouts.service.in > $(DESTDIR)$(UNITDIR)/whereabouts.service
+	chmod 644 $(DESTDIR)$(UNITDIR)/whereabouts.service
+	install -m 644 packaging/whereabouts.sysusers $(DESTDIR)$(SYSUSERSDIR)/whereabouts.conf
+	install -d $(DESTDIR)$(DATADIR)/dbus-1/system.d $(DESTDIR)$(DATADIR)/dbus-1/interfaces
+	install -d $(DESTDIR)$(DATADIR)/dbus-1/system-services
+	install -m 644 dbus/*.conf $(DESTDIR)$(DATADIR)/dbus-1/system.d/
+	install -m 644 dbus/*.xml $(DESTDIR)$(DATADIR)/dbus-1/interfaces/
+	set -e; for file in dbus/*.service.in; do \
+	    target=$(DESTDIR)$(DATADIR)/dbus-1/system-services/$$(basename $$file .in); \
+	    sed 's|@libexecdir@|$(LIBEXECDIR)|' $$file > $$target; chmod 644 $$target; done
+	install -d $(DESTDIR)$(DATADIR)/polkit-1/rules.d $(DESTDIR)$(DATADIR)/man/man5 $(DESTDIR)$(DATADIR)/man/man8
+	install -m 644 packaging/whereabouts.rules $(DESTDIR)$(DATADIR)/polkit-1/rules.d/whereabouts.rules
+	install -m 644 packaging/whereabouts.conf.5 $(DESTDIR)$(DATADIR)/man/man5/
+	install -m 644 packaging/whereaboutsd.8 $(DESTDIR)$(DATADIR)/man/man8/
+	install -d $(DESTDIR)$(SYSCONFDIR)/whereabouts/conf.d
+	@# An administrator's configuration stays.
+	test -e $(DESTDIR)$(SYSCONFDIR)/whereabouts/whereabouts.conf || \
+	    install -m 644 packaging/whereabouts.conf $(DESTDIR)$(SYSCONFDIR)/whereabouts/whereabouts.conf
+
+uninstall:
+	rm -f $(DESTDIR)$(LIBEXECDIR)/whereaboutsd $(DESTDIR)$(BINDIR)/whereabouts
+	rm -f $(DESTDIR)$(UNITDIR)/whereabouts.service $(DESTDIR)$(SYSUSERSDIR)/whereabouts.conf
+	set -e; for file in dbus/*.conf; do rm -f $(DESTDIR)$(DATADIR)/dbus-1/system.d/$$(basename $$file); done
+	set -e; for file in dbus/*.xml; do rm -f $(DESTDIR)$(DATADIR)/dbus-1/interfaces/$$(basename $$file); done
+	set -e; for file in dbus/*.service.in; do \
+	    rm -f $(DESTDIR)$(DATADIR)/dbus-1/system-services/$$(basename $$file .in); done
+	rm -f $(DESTDIR)$(DATADIR)/polkit-1/rules.d/whereabouts.rules
+	rm -f $(DESTDIR)$(DATADIR)/man/man5/whereabouts.conf.5 $(DESTDIR)$(DATADIR)/man/man8/whereaboutsd.8
+
+bench: build
+	@test -d $(BENCH) || { echo "bench: there is no $(BENCH)" >&2; exit 1; }
+	rm -rf .build/bench && cp -R $(BENCH) .build/bench && chmod -R u+w .build/bench
+	$(MAKE) -C .build/bench
+	cd .build/bench && /usr/bin/python3 ab.py --rounds 3 "bare=$$PWD/floor {nmea}" \
+	    $(if $(GEOCLUE),"geoclue=$(GEOCLUE) -t 0") \
+	    "ours=$(abspath $(BINARIES))/whereaboutsd --config {conf} --timeout 0"
+
+fuzz: deps-build
+	Tests/Fuzz/run $(SECONDS)
+
+format:
+	$(SWIFT) format --in-place --recursive Sources Tests
+
+lint:
+	$(SWIFT) format lint --strict --recursive Sources Tests
+	Tests/lint-imports
+
+asan: deps
+	LSAN_OPTIONS=suppressions=$(CURDIR)/Tests/leaks.supp $(SWIFT) test --sanitize=address --scratch-path .build/asan
+
+tsan: deps
+	$(SWIFT) test --sanitize=thread --scratch-path .build/tsan
+
+deps:
+	@packaging/deps build run test
+
+deps-build:
+	@packaging/deps build
+
+deps-run:
+	@packaging/deps build run
+
+deps-test:
+	@packaging/deps test
