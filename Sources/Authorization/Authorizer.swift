@@ -160,9 +160,9 @@ package final class Authorizer {
 
     // MARK: Agents
 
-    /// The user's ceiling: the lowest that a living agent sent, else the last one that was received.
-    private func ceiling(of userID: UInt32) -> AccuracyLevel? {
-        roster.ceiling(of: userID)?.level ?? store.book.ceiling(of: userID)?.level
+    /// The user's ceiling: the lowest that a living agent sent, else the last one that was received, else none at all.
+    private func ceiling(of userID: UInt32) -> AccuracyLevel {
+        roster.ceiling(of: userID)?.level ?? store.book.ceiling(of: userID)?.level ?? .exact
     }
 
     /// Takes an agent on. Calls of its user wait for its ceiling now, until ``ceilingChanged(of:to:)`` or

@@ -11,8 +11,8 @@ package struct Decision: Sendable {
         package var policy: AccessPolicy
         /// The record `*` of the user.
         package var userSwitch: AuthorizationRecord?
-        /// The agents' ceiling, if one was ever received.
-        package var ceiling: AccuracyLevel?
+        /// The agents' ceiling; `exact` if none was ever received.
+        package var ceiling: AccuracyLevel = .exact
         /// What is stored about the application.
         package var record: AuthorizationRecord?
         /// The id of the agent that would be asked.

@@ -13,6 +13,7 @@ final class OpenQuestion {
     }
 
     enum State {
+        /// Until the timer fires; another state lets go of it.
         case awaitingAgent(Timer)
         /// An agent has come, and its ceiling is still being read.
         case awaitingCeiling

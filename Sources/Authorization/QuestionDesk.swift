@@ -125,7 +125,6 @@ final class QuestionDesk {
         guard let entry = owner.nextAgent(for: question.requester.userID, after: question.tried) else {
             return awaitAgent(question)
         }
-        if case .awaitingAgent(let timer) = question.state { timer.cancel() }
         guard entry.reading == nil else {
             question.state = .awaitingCeiling
             return
@@ -202,12 +201,10 @@ final class QuestionDesk {
         switch question.state {
         case .closed:
             return
-        case .awaitingAgent(let timer):
-            timer.cancel()
         case .asked(let asked):
             asked.task.cancel()
             asked.agent.withdraw(asked.question)
-        case .awaitingCeiling, .settling:
+        case .awaitingAgent, .awaitingCeiling, .settling:
             break
         }
         question.state = .closed

@@ -12,6 +12,7 @@ final class WaitingRoom<Outcome: Sendable> {
 
     private struct Guest {
         let continuation: CheckedContinuation<Departure, Never>
+        /// Fires as long as the guest is there.
         let timer: Timer
     }
 
@@ -31,12 +32,11 @@ final class WaitingRoom<Outcome: Sendable> {
         nextNumber += 1
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                // Cancelled before there was anything to resume.
-                if Task.isCancelled { return continuation.resume(returning: .cancelled) }
                 let timer = clock.after(deadline - clock.now) { [weak self] in self?.dismiss(number, .timedOut) }
                 guests[number] = Guest(continuation: continuation, timer: timer)
             }
         } onCancel: {
+            // Runs after this call has suspended, also where the task was cancelled before it came.
             Task { @ServiceActor in self.dismiss(number, .cancelled) }
         }
     }
@@ -50,7 +50,6 @@ final class WaitingRoom<Outcome: Sendable> {
 
     private func dismiss(_ number: Int, _ departure: Departure) {
         guard let guest = guests.removeValue(forKey: number) else { return }
-        guest.timer.cancel()
         guest.continuation.resume(returning: departure)
     }
 }

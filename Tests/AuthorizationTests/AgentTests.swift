@@ -48,6 +48,21 @@ import Testing
         #expect(again.level == .exact)
     }
 
+    @Test("after an agent has come and gone, calls wait for one again")
+    @ServiceActor
+    func cameAndWent() async throws {
+        let desk = Desk()
+        let agent = ScriptedAgent()
+        _ = await desk.call()
+        await desk.clock.advance(by: .seconds(5))
+        try desk.register(agent)
+        desk.authorizer.agentLeft(agent)
+
+        let call = await desk.call()
+
+        #expect(call.result == nil)
+    }
+
     @Test("an agent that comes during the wait is asked once, and a second call in between harms nobody")
     @ServiceActor
     func loginRace() async throws {
@@ -67,11 +82,13 @@ import Testing
         #expect(agent.asked.count == 1)
     }
 
-    @Test("nobody waits for an agent where the configuration lists none")
+    @Test("nobody waits for an agent where the configuration lists none, or leaves no time to wait")
     @ServiceActor
     func noAgentPossible() async {
         let desk = Desk(AccessPolicy(agentIDs: []))
 
+        #expect(await desk.call().denial == .noAgent(Self.subject))
+        desk.authorizer.policy = AccessPolicy(agentWait: .zero, agentIDs: ["shell"])
         #expect(await desk.call().denial == .noAgent(Self.subject))
     }
 
@@ -228,6 +245,22 @@ import Testing
         #expect(agent.asked.count == 2)
     }
 
+    @Test("an agent's leaving does not touch a question that has gone on to another one")
+    @ServiceActor
+    func leftWithoutQuestion() async throws {
+        let desk = Desk()
+        let (first, second) = (ScriptedAgent(.isGone), ScriptedAgent("other"))
+        try desk.register(first)
+        try desk.register(second)
+        let call = await desk.call()
+
+        desk.authorizer.agentLeft(first)
+        second.answer(true)
+
+        #expect(try await call.end()?.get().level == .exact)
+        #expect(second.asked.count == 1)
+    }
+
     @Test("an agent that the configuration lists no more is dropped")
     @ServiceActor
     func delisted() async throws {
@@ -294,6 +327,40 @@ import Testing
         await desk.clock.advance(by: .seconds(1))
 
         #expect(call.level == .exact)
+    }
+
+    @Test("calls that wait for a ceiling hear of it though the agent has registered again")
+    @ServiceActor
+    func ceilingAfterSecondRegistration() async throws {
+        let desk = Desk()
+        let agent = ScriptedAgent()
+        try desk.authorizer.agentRegistered(agent, from: .unnamed)
+        let call = await desk.call(Desk.requester(Desk.plain))
+
+        try desk.authorizer.agentRegistered(agent, from: .unnamed)
+        desk.authorizer.ceilingChanged(of: agent, to: .city)
+        await desk.clock.settle()
+
+        #expect(call.level == .city)
+    }
+
+    @Test("a call waits for the ceilings of all agents that are new, in whatever order they come")
+    @ServiceActor
+    func severalCeilings() async throws {
+        let desk = Desk()
+        let (first, second) = (ScriptedAgent(), ScriptedAgent("other"))
+        try desk.authorizer.agentRegistered(first, from: .unnamed)
+        try desk.authorizer.agentRegistered(second, from: .unnamed)
+        let call = await desk.call(Desk.requester(Desk.plain))
+
+        desk.authorizer.ceilingChanged(of: second, to: .city)
+        await desk.clock.settle()
+        let early = call.result
+        desk.authorizer.ceilingChanged(of: first, to: .street)
+        await desk.clock.settle()
+
+        #expect(early == nil)
+        #expect(call.level == .city)
     }
 
     @Test("a call that waits for a ceiling ends when it is cancelled, and when the agent leaves")

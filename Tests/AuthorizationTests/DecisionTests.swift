@@ -105,7 +105,7 @@ import Testing
         steps.append(step(facts))
         facts.userSwitch = nil
         steps.append(step(facts))
-        facts.ceiling = nil
+        facts.ceiling = .exact
         steps.append(step(facts))
         facts.record = nil
         steps.append(step(facts))
@@ -206,7 +206,7 @@ import Testing
         #expect(verdict(facts { $0.agentID = nil }) == .granted(consent))
         #expect(verdict(facts { $0.keepsAnswers = true }) == .granted(consent))
         #expect(level(facts { $0.requestedLevel = .city }) == .city)
-        #expect(verdict(facts { $0.record?.askedLevel = .exact }) == .granted(consent))
+        #expect(verdict(facts { $0.record?.askedLevel = .street }) == .granted(consent))
         #expect(verdict(facts { $0.record?.askedLevel = nil }) == .granted(consent))
     }
 

@@ -212,7 +212,7 @@ import Testing
         desk.store.release()
 
         #expect(before == nil)
-        #expect(changes.last == 1)
+        #expect(changes == [1])
         #expect(try await call.end()?.get().level == .exact)
     }
 
@@ -390,6 +390,21 @@ import Testing
         await change.value
 
         #expect(await call.end() == .failure(.refusedByRecord(Self.subject)))
+    }
+
+    @Test("a refusal names what refuses in the end")
+    @ServiceActor
+    func switchedOffWhileStoring() async throws {
+        let desk = Desk()
+        let agent = ScriptedAgent(.answers(.init(isAllowed: false, level: .none)))
+        try desk.register(agent)
+        desk.store.isHeld = true
+        let call = await desk.call()
+
+        desk.authorizer.ceilingChanged(of: agent, to: .none)
+        desk.store.release()
+
+        #expect(await call.end() == .failure(.disabledByAgent(userID: 1)))
     }
 
     // MARK: Many
