@@ -287,6 +287,32 @@ struct ArbiterTests {
         #expect(arbiter.current?.kind == fixes[1].kind)
     }
 
+    @Test("before the announced moment choosing again never changes the pick", arguments: 0..<200)
+    func quietUntilNextChange(seed: UInt64) {
+        var generator = SplitMix64(state: seed)
+        var arbiter = Arbiter()
+        var now = 0.0
+
+        for _ in 0..<50 {
+            now += Double.random(in: 0...40, using: &generator)
+            let kind = Fix.Kind.allCases.randomElement(using: &generator) ?? .gnss
+            let place = Place.home.north(.random(in: 0...2000, using: &generator))
+            let fix = Fix.sample(
+                kind, at: now, place, accuracy: .random(in: 0...3000, using: &generator),
+                speed: kind == .gnss ? .random(in: 0...40, using: &generator) : nil)
+            _ = arbiter.consider(fix, at: .seconds(now), wallTime: .start + now)
+
+            let picks = arbiter.picks
+            let horizon = arbiter.nextChange(after: .seconds(now)).map { $0 / .seconds(1) - 0.002 } ?? now + 1e6
+            guard horizon > now else { continue }
+            for _ in 0..<5 {
+                var later = arbiter
+                later.reconsider(at: .seconds(.random(in: now...horizon, using: &generator)))
+                #expect(later.picks == picks)
+            }
+        }
+    }
+
     @Test("what has expired is no live pick, though it stays the current one")
     func livePick() {
         var arbiter = Arbiter()

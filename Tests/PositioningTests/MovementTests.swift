@@ -72,6 +72,17 @@ struct MovementTests {
         #expect(fix?.speed == nil)
     }
 
+    @Test("a receiver whose clock is set back did not move backwards")
+    mutating func timeBase() {
+        for second in 0...11 {
+            let stamp = Timestamp.start + (second == 0 ? 100 - 200 : -200 + Double(second))
+            _ = consider(.sample(.gnss, at: Double(second), Place.home.north(Double(second)), stamp: stamp))
+        }
+
+        #expect(arbiter.current?.timestamp == .start + -189)
+        #expect(arbiter.current?.speed == nil)
+    }
+
     @Test("nothing is worked out from the fixes of two sources")
     mutating func twoSources() {
         _ = consider(.sample(.wifi, accuracy: 40))

@@ -222,15 +222,30 @@ struct PositionerPowerTests {
         let rig = Rig()
         rig.want(.exact)
         rig.home(rig.wifi, accuracy: 30)
-        rig.home(rig.receiver)
+        rig.receiver.send(52.52, 13.405, accuracy: 5, speed: 30)
         rig.want(nil)
 
         await rig.clock.advance(by: .seconds(30))
-        rig.home(rig.wifi, accuracy: 30)
-        await rig.clock.advance(by: .seconds(25))
+        #expect(rig.positioner.position.fine?.kind == .gnss)
         rig.want(.exact)
 
         #expect(rig.positioner.startingPosition.fine?.kind == .wifi)
+    }
+
+    @Test("a fix a millisecond does not set a timer each")
+    @ServiceActor
+    func fewTimers() async {
+        let rig = Rig()
+        rig.want(.exact)
+        rig.home(rig.wifi, accuracy: 30)
+
+        for step in 0..<1000 {
+            let place = Place.home.north(Double(step) / 100)
+            rig.receiver.send(place.latitude, place.longitude, speed: 10)
+            await rig.clock.advance(by: .milliseconds(1))
+        }
+
+        #expect(rig.clock.timersSet == 2)
     }
 
     // MARK: Sources that answer at once

@@ -175,6 +175,28 @@ struct PositionerTests {
         #expect(rig.updates.count == 1)
     }
 
+    @Test("after a long time without clients the cell is handed on as it was, and the first fix renews it")
+    @ServiceActor
+    func longPause() async {
+        let rig = Rig([.gnss])
+        rig.want(.city)
+        rig.home(rig.receiver)
+        let before = rig.positioner.position.coarse
+        rig.want(nil)
+        await rig.clock.advance(by: .seconds(3600))
+
+        rig.want(.city)
+        #expect(rig.positioner.startingPosition == Position(coarse: before))
+        rig.home(rig.receiver)
+
+        guard case .cell(let old) = before[.city], case .cell(let new) = rig.updates.last?.coarse[.city] else {
+            Issue.record("no cell for the city level")
+            return
+        }
+        #expect(new.coordinate == old.coordinate)
+        #expect(new.timestamp.seconds == old.timestamp.seconds + 3600)
+    }
+
     // MARK: What a starting client gets
 
     @Test("a client that starts gets the current fix if it is at most a minute old, and waits otherwise")

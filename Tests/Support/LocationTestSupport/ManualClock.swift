@@ -52,6 +52,9 @@ package final class ManualClock: Clock {
     /// How many timers are set.
     package var pendingTimers: Int { pending.filter { $0.timer.timer?.isPending ?? false }.count }
 
+    /// How many timers have been set in all, those that have ended included.
+    package var timersSet: Int { order }
+
     private func move(to time: Duration) {
         wallTime += (time - now).wholeMicroseconds
         now = time
