@@ -13,7 +13,7 @@ package protocol Agent: AnyObject, Sendable {
     /// - Throws: ``AgentGone`` if the agent went away without an answer, anything else if it failed.
     func authorize(_ question: AgentQuestion) async throws -> AgentAnswer
 
-    /// Tells the agent, if it can be told, that the answer is no longer wanted.
+    /// Tells the agent, if it can be told, that the answer is no longer wanted; also of a question it never heard.
     func withdraw(_ question: AgentQuestion)
 }
 

@@ -194,11 +194,17 @@ package final class Authorizer {
     /// The agent has left the bus.
     package func agentLeft(_ agent: any Agent) {
         let before = ceiling(of: agent.userID)
-        guard let entry = roster.remove(agent) else { return }
-        Log.info("agent \(agent.id) of UID \(agent.userID) left")
-        entry.reading?.release(())
-        desk.agentLeft(entry.number, of: agent.userID)
+        dismiss([agent])
         if ceiling(of: agent.userID) != before { changed(agent.userID) }
+    }
+
+    /// Removes all of them before any of their questions goes to another agent.
+    private func dismiss(_ agents: [any Agent]) {
+        for entry in agents.compactMap({ roster.remove($0) }) {
+            Log.info("agent \(entry.agent.id) of UID \(entry.agent.userID) is no longer there")
+            entry.reading?.release(())
+            desk.agentLeft(entry.number, of: entry.agent.userID)
+        }
     }
 
     /// The agent has really sent a ceiling.
@@ -239,7 +245,7 @@ package final class Authorizer {
     // MARK: Changes
 
     private func policyChanged() {
-        for agent in roster.all where !policy.agentIDs.contains(agent.id) { agentLeft(agent) }
+        dismiss(roster.all.filter { !policy.agentIDs.contains($0.id) })
         changed(nil)
     }
 

@@ -157,6 +157,8 @@ final class QuestionDesk {
         let asked = AgentQuestion(token: nextNumber(), application: question.requester.application, level: level)
         question.tried.insert(number)
         let task = Task { @ServiceActor [weak self, weak question] in
+            // Taken back before the agent has heard of it.
+            guard !Task.isCancelled else { return }
             let result: Result<AgentAnswer, any Error>
             do {
                 result = .success(try await agent.authorize(asked))
@@ -181,7 +183,6 @@ final class QuestionDesk {
             fail(question)
         case .success(let answer):
             question.state = .settling
-            question.expiry = nil
             await owner?.keep(answer, of: agentID, to: asked.level, about: question.requester)
             close(question, .answered(isAllowed: answer.isAllowed))
         case .failure(is AgentGone):

@@ -265,15 +265,33 @@ import Testing
     @ServiceActor
     func delisted() async throws {
         let desk = Desk()
-        let (first, second) = (ScriptedAgent(), ScriptedAgent("other", .agrees))
-        try desk.register(first)
-        try desk.register(second)
+        let (first, second) = (ScriptedAgent(), ScriptedAgent("third"))
+        let last = ScriptedAgent("other", .agrees)
+        for agent in [first, second, last] { try desk.register(agent) }
         let call = await desk.call()
 
         desk.authorizer.policy.agentIDs = ["other"]
 
         #expect(try await call.end()?.get().level == .exact)
-        #expect(second.asked.count == 1)
+        #expect(second.asked.isEmpty)
+        #expect(last.asked.count == 1)
+    }
+
+    @Test("a question that is taken back before the agent has heard of it is never put")
+    @ServiceActor
+    func takenBack() async throws {
+        let desk = Desk()
+        let agent = ScriptedAgent(.agrees)
+        try desk.register(agent)
+
+        let call = Task.immediate { @ServiceActor in
+            await desk.authorizer.authorize(Desk.requester(), requesting: .exact)
+        }
+        await desk.setRecord(.allow, level: .city)
+
+        #expect(try await call.value.get().level == .city)
+        await desk.clock.settle()
+        #expect(agent.asked.isEmpty)
     }
 
     // MARK: Ceilings
@@ -428,9 +446,11 @@ import Testing
         }
 
         let both = level()
+        let changesBefore = desk.changes.count
         desk.authorizer.agentLeft(second)
 
         #expect(both == .city)
+        #expect(desk.changes.count == changesBefore + 1)
         #expect(level() == .street)
     }
 
