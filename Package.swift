@@ -76,7 +76,7 @@ let package = Package(
         tests("PositioningTests", ["EventLoop", "Geolocation", "LocationTestSupport", "Positioning"]),
         tests(
             "LocationSourcesTests",
-            ["EventLoop", "Geolocation", "KeyFile", "LocationSources", "LocationTestSupport", "Positioning"]),
+            ["EventLoop", "Geolocation", "JSON", "KeyFile", "LocationSources", "LocationTestSupport", "Positioning"]),
         tests(
             "LocationDaemonTests",
             [

@@ -156,6 +156,13 @@ import Testing
         #expect(fixes.map(\.day) == [nil, day, day, next])
     }
 
+    @Test("a date that no calendar has does not undo the one before")
+    func badDateAfterGood() {
+        let day = CalendarDay(year: 2026, month: 6, day: 1)
+
+        #expect(NMEADecoder.fixes(rmc("120000") + rmc("120001", date: "320126")).map(\.day) == [day, day])
+    }
+
     @Test("parts of a second are kept")
     func subSecond() {
         #expect(NMEADecoder.fixes(gga("000000.125")).map(\.time?.microseconds) == [125_000])

@@ -15,10 +15,11 @@ import Testing
     private static let shared = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "../../../shared").standardized
     private static let replay = shared.appending(path: "standins/gpsd_replay.py")
-    private static let log = shared.appending(path: "data/nmea/gpsd/bu353s4.log")
+    private static let log = URL(filePath: #filePath).deletingLastPathComponent()
+        .appending(path: "../Recordings/harbour.nmea").standardized
 
     private static var canRun: Bool {
-        [replay.path, log.path, "/usr/sbin/gpsd", "/usr/bin/env"].allSatisfy {
+        [replay.path, "/usr/sbin/gpsd", "/usr/bin/env"].allSatisfy {
             FileManager.default.fileExists(atPath: $0)
         }
     }
@@ -31,16 +32,14 @@ import Testing
         let (input, output) = (Pipe(), Pipe())
         feeder.executableURL = URL(filePath: "/usr/bin/env")
         feeder.arguments = [
-            "python3", Self.replay.path, "--port", String(port), "--log", Self.log.path, "--rate", "100", "--loop",
-            "--seconds", "50",
+            "python3", Self.replay.path, "--port", String(port), "--log", Self.log.path, "--rate", "200", "--loop",
+            "--seconds", "50", "--gpsd-arg=-s", "--gpsd-arg=38400",
         ]
         feeder.standardInput = input
         feeder.standardOutput = output
         try feeder.run()
-        defer {
-            try? input.fileHandleForWriting.write(contentsOf: Data("quit\n".utf8))
-            feeder.waitUntilExit()
-        }
+        // It stops gpsd, which takes seconds, and then itself; nobody here needs to see that.
+        defer { try? input.fileHandleForWriting.write(contentsOf: Data("quit\n".utf8)) }
         var ready = Self.announcements(of: output, beginning: "READY").makeAsyncIterator()
         #expect(await ready.next() != nil)
         let source = GPSDSource(address: .tcp(host: "127.0.0.1", port: port), clock: LoopClock.shared)

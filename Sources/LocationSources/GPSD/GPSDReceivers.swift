@@ -1,5 +1,4 @@
 import Geolocation
-import Positioning
 
 /// What gpsd's messages come to: the devices that there are, and one fix for each moment of each.
 package struct GPSDReceivers: Sendable {

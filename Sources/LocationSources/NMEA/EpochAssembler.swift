@@ -71,9 +71,9 @@ private struct DateTracker {
     /// The day of an epoch that has a fix; dates without one may be anything.
     mutating func day(of epoch: Epoch) -> CalendarDay? {
         guard let time = epoch.time else { return nil }
-        if let date = epoch.date {
-            if case .full(let year) = date.year { century = year / 100 }
-            known = date.resolve(century: century).map { ($0, time) }
+        if case .full(let year) = epoch.date?.year { century = year / 100 }
+        if let day = epoch.date?.resolve(century: century) {
+            known = (day, time)
         } else if let (day, before) = known {
             let isAfterMidnight = time.microseconds < before.microseconds - 12 * 3_600_000_000
             known = (CalendarDay(sinceEpoch: day.sinceEpoch + (isAfterMidnight ? 1 : 0)), time)

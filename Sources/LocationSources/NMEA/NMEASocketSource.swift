@@ -19,6 +19,7 @@ package final class NMEASocketSource: LocationSource {
 
     /// What exists only while the source runs.
     private var session: Session?
+    private var hasLoggedTrouble = false
 
     private struct Session {
         var connection: StreamConnection?
@@ -27,7 +28,6 @@ package final class NMEASocketSource: LocationSource {
         var watch = FixWatch()
         var connectedAt = Duration.zero
         var lastBytes = Duration.zero
-        var hasLoggedTrouble = false
         var retry: Timer?
         var silence: Timer?
         var watchdog: Timer?
@@ -72,9 +72,9 @@ package final class NMEASocketSource: LocationSource {
 
     private func ended(_ end: StreamConnection.End) {
         guard var session else { return }
-        if !session.hasLoggedTrouble {
+        if !hasLoggedTrouble {
             Log.notice("\(name): \(address): \(end); trying again until nobody needs it")
-            session.hasLoggedTrouble = true
+            hasLoggedTrouble = true
         }
         let wait = session.reconnect.wait(afterLiving: clock.now - session.connectedAt)
         session.connection = nil
@@ -122,7 +122,7 @@ package final class NMEASocketSource: LocationSource {
         case .fix(let found):
             if session?.watch.fixCame(at: arrival) == true {
                 Log.info("\(name): receiver has a fix")
-                session?.hasLoggedTrouble = false
+                hasLoggedTrouble = false
             }
             awaitLoss()
             report?(.fix(fix(found, at: arrival)))

@@ -4,7 +4,7 @@ import Geolocation
 ///
 /// A quantity that its type does not have, or whose field is empty or out of range, is `nil`.
 package struct Sentence: Sendable, Equatable {
-    /// The types that are read. All others are skipped by whoever parses.
+    /// The types that are read, each with a bit of its own. All others are skipped by whoever parses.
     package enum Kind: UInt16, Sendable, Hashable, CaseIterable {
         case gga = 0x001
         case rmc = 0x002

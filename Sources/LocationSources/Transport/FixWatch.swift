@@ -19,11 +19,11 @@ struct FixWatch: Sendable, Equatable {
     private(set) var state = State.waiting
     private var lastFix = Duration.zero
 
-    /// - Returns: whether this changes the state.
+    /// - Returns: whether it is the first one, or the first after a loss. Short gaps are nobody's news.
     mutating func fixCame(at now: Duration) -> Bool {
         lastFix = now
         defer { state = .live }
-        return state != .live
+        return state == .waiting || state == .lost
     }
 
     /// Notes that the receiver says it has no fix.
