@@ -18,14 +18,36 @@ final class LoopbackServer {
         .unix(path: "/tmp/whereabouts-test-\(getpid())-\(UInt64.random(in: 0 ... .max)).sock")
     }
 
-    init(_ address: StreamAddress = freshPath()) throws {
+    private let backlog: Int32
+
+    init(_ address: StreamAddress = freshPath(), backlog: Int32 = 16) throws {
         self.address = address
+        self.backlog = backlog
         (peers, sink) = AsyncStream.makeStream()
         try listen()
     }
 
-    static func tcp(port: UInt16 = 0, host: String = "127.0.0.1") throws -> LoopbackServer {
-        try LoopbackServer(.tcp(host: host, port: port))
+    static func tcp(host: String = "127.0.0.1", backlog: Int32 = 16) throws -> LoopbackServer {
+        try LoopbackServer(.tcp(host: host, port: 0), backlog: backlog)
+    }
+
+    /// The IPv6 loopback, on machines that have one.
+    nonisolated static let sixes: [String] = {
+        var addresses: UnsafeMutablePointer<ifaddrs>?
+        guard getifaddrs(&addresses) == 0 else { return [] }
+        defer { freeifaddrs(addresses) }
+        let all = sequence(first: addresses) { $0?.pointee.ifa_next }.prefix { $0 != nil }
+        let hasSix = all.contains { address in
+            guard let entry = address?.pointee, let socketAddress = entry.ifa_addr else { return false }
+            return socketAddress.pointee.sa_family == sa_family_t(AF_INET6) && String(cString: entry.ifa_name) == "lo"
+        }
+        return hasSix ? ["::1"] : []
+    }()
+
+    /// Accepts nobody any more, but goes on listening.
+    func pause() {
+        watch?.cancel()
+        watch = nil
     }
 
     isolated deinit { stop() }
@@ -38,7 +60,7 @@ final class LoopbackServer {
         var yes: Int32 = 1
         setsockopt(descriptor.raw, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
         let bound = address.withSocketAddress { bind(descriptor.raw, $0, $1) }
-        try #require(bound == 0 && Glibc.listen(descriptor.raw, 16) == 0)
+        try #require(bound == 0 && Glibc.listen(descriptor.raw, backlog) == 0)
         if case .tcp(let host, 0) = address {
             var name = sockaddr_in6()
             var size = socklen_t(MemoryLayout<sockaddr_in6>.size)
