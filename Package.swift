@@ -68,7 +68,7 @@ let package = Package(
         support("DBusTestSupport", ["DBus", "EventLoop"]),
         support("LocationTestSupport", ["EventLoop", "Geolocation", "Positioning"]),
         tests("EventLoopTests", ["EventLoop"]),
-        tests("DBusTests", ["DBus", "DBusTestSupport", "EventLoop"]),
+        tests("DBusTests", ["DBus", "DBusTestSupport", "EventLoop", "LocationTestSupport"]),
         tests("GeolocationTests", ["Geolocation"]),
         tests("JSONTests", ["JSON"]),
         tests("KeyFileTests", ["KeyFile"]),

@@ -20,9 +20,10 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     private let state = Mutex(Shared())
     /// The loop's thread; 0 before ``run(_:)``.
     private let thread = Atomic<UInt>(0)
-    private var running: [UnownedJob] = []
+    private var spareJobs: [UnownedJob] = []
     private var deferred: [@ServiceActor () -> Void] = []
-    private var watches: [Int32: Watch] = [:]
+    private var watches: [UInt64: Watch] = [:]
+    private var nextWatch: UInt64 = 0
     private var timers = TimerQueue()
     private var armed: Duration?
 
@@ -40,9 +41,13 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
         precondition(
             epoll.raw >= 0 && wake.raw >= 0 && timerDescriptor.raw >= 0,
             "epoll, eventfd and timerfd are part of every Linux that systemd runs on")
-        register(wake.raw, events: EPOLLIN.rawValue)
-        register(timerDescriptor.raw, events: EPOLLIN.rawValue)
+        control(EPOLL_CTL_ADD, wake.raw, events: EPOLLIN.rawValue, id: Self.wakeID)
+        control(EPOLL_CTL_ADD, timerDescriptor.raw, events: EPOLLIN.rawValue, id: Self.timerID)
     }
+
+    // Watches count from zero, and never come this far.
+    private static let wakeID = UInt64.max
+    private static let timerID = UInt64.max - 1
 
     // MARK: Running
 
@@ -126,16 +131,16 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     }
 
     private func runJobs() {
+        // A job may come here again (`drainJobs`), so the batch that is being run is nobody else's.
+        var batch = spareJobs
+        spareJobs = []
         while true {
-            var batch = state.withLock { shared in
-                let batch = shared.jobs
-                shared.jobs = []
-                return batch
-            }
-            guard !batch.isEmpty else { return }
+            state.withLock { swap(&batch, &$0.jobs) }
+            guard !batch.isEmpty else { break }
             for job in batch { run(job) }
             batch.removeAll(keepingCapacity: true)
         }
+        spareJobs = batch
     }
 
     @ServiceActor
@@ -150,14 +155,15 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
 
     @ServiceActor
     private func handle(_ event: epoll_event) {
-        switch event.data.fd {
-        case wake.raw: _ = wake.readCounter()
-        case timerDescriptor.raw:
+        switch event.data.u64 {
+        case Self.wakeID: _ = wake.readCounter()
+        case Self.timerID:
             _ = timerDescriptor.readCounter()
             armed = nil
             fireTimers()
-        case let descriptor:
-            guard let watch = watches[descriptor] else { return }
+        case let id:
+            // Gone if a handler before it has cancelled it; a number of its own, since descriptors are used again.
+            guard let watch = watches[id] else { return }
             watch.handler(Watch.Events(rawValue: event.events))
             runJobs()
         }
@@ -165,33 +171,34 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
 
     // MARK: Descriptors
 
+    /// - Returns: the number that stands for the watch.
     @ServiceActor
-    func add(_ watch: Watch) {
-        precondition(watches[watch.descriptor] == nil, "one watch a descriptor")
-        watches[watch.descriptor] = watch
-        register(watch.descriptor, events: watch.interest.rawValue)
+    func add(_ watch: Watch) -> UInt64 {
+        let id = nextWatch
+        nextWatch += 1
+        watches[id] = watch
+        control(EPOLL_CTL_ADD, watch.descriptor, events: watch.interest.rawValue, id: id)
+        return id
     }
 
     @ServiceActor
     func update(_ watch: Watch) {
-        guard watches[watch.descriptor] === watch else { return }
-        control(EPOLL_CTL_MOD, watch.descriptor, events: watch.interest.rawValue)
+        guard watches[watch.id] != nil else { return }
+        control(EPOLL_CTL_MOD, watch.descriptor, events: watch.interest.rawValue, id: watch.id)
     }
 
     @ServiceActor
     func remove(_ watch: Watch) {
-        guard watches[watch.descriptor] === watch else { return }
-        watches[watch.descriptor] = nil
-        control(EPOLL_CTL_DEL, watch.descriptor, events: 0)
+        guard watches.removeValue(forKey: watch.id) != nil else { return }
+        control(EPOLL_CTL_DEL, watch.descriptor, events: 0, id: watch.id)
     }
 
-    private func register(_ descriptor: Int32, events: UInt32) {
-        control(EPOLL_CTL_ADD, descriptor, events: events)
-    }
-
-    private func control(_ operation: Int32, _ descriptor: Int32, events: UInt32) {
-        var event = epoll_event(events: events, data: epoll_data(fd: descriptor))
-        _ = epoll_ctl(epoll.raw, operation, descriptor, &event)
+    private func control(_ operation: Int32, _ descriptor: Int32, events: UInt32, id: UInt64) {
+        var event = epoll_event(events: events, data: epoll_data(u64: id))
+        guard epoll_ctl(epoll.raw, operation, descriptor, &event) != 0 else { return }
+        let reason = errno
+        precondition(reason != EEXIST, "one watch a descriptor")
+        Log.error("cannot watch a descriptor: \(String(cString: strerror(reason)))")
     }
 
     // MARK: Timers
@@ -202,7 +209,9 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     }
 
     private func armTimer() {
-        guard let deadline = timers.earliest, armed != deadline else { return }
+        guard let deadline = timers.earliest() else { return }
+        // Set too early for a timer that has been cancelled since costs one wake-up; setting anew each time, far more.
+        if let armed, armed <= deadline { return }
         armed = deadline
         let parts = max(deadline, .nanoseconds(1)).components
         var setting = itimerspec()

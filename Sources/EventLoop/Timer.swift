@@ -33,34 +33,42 @@ struct TimerQueue {
 
     private var heap: [Entry] = []
     private var nextOrder: UInt64 = 0
+    /// At this size the timers that are cancelled or let go are dropped.
+    private var cleaningSize = 64
 
     @ServiceActor
     mutating func insert(_ timer: Timer, at deadline: Duration) {
         heap.append(Entry(deadline: deadline, order: nextOrder, timer: timer))
         nextOrder += 1
         siftUp(heap.count - 1)
-        if heap.count > 64, heap.count.nonzeroBitCount == 1 { dropDead() }
+        if heap.count >= cleaningSize { dropDead() }
     }
 
     /// When the next timer is due, on `CLOCK_BOOTTIME`.
-    var earliest: Duration? { heap.first?.deadline }
+    mutating func earliest() -> Duration? {
+        while let first = heap.first, first.timer == nil { removeFirst() }
+        return heap.first?.deadline
+    }
 
     /// Takes the earliest timer that is due by `now`.
     mutating func popDue(_ now: Duration) -> Timer? {
-        while let first = heap.first, first.deadline <= now {
-            let last = heap.removeLast()
-            if !heap.isEmpty {
-                heap[0] = last
-                siftDown(0)
-            }
-            if let timer = first.timer { return timer }
-        }
-        return nil
+        guard let deadline = earliest(), deadline <= now else { return nil }
+        let timer = heap[0].timer
+        removeFirst()
+        return timer
+    }
+
+    private mutating func removeFirst() {
+        let last = heap.removeLast()
+        guard !heap.isEmpty else { return }
+        heap[0] = last
+        siftDown(0)
     }
 
     @ServiceActor
     private mutating func dropDead() {
         heap = heap.filter { $0.timer?.isPending ?? false }.sorted { $0.isBefore($1) }
+        cleaningSize = max(64, 2 * heap.count)
     }
 
     private mutating func siftUp(_ start: Int) {

@@ -21,6 +21,7 @@ package final class Watch {
 
     let descriptor: Int32
     let handler: @ServiceActor (Events) -> Void
+    private(set) var id: UInt64 = 0
 
     /// What is waited for; may be changed at any time.
     package var interest: Events {
@@ -38,7 +39,7 @@ package final class Watch {
         self.descriptor = descriptor
         self.interest = interest
         self.handler = handler
-        EventLoop.shared.add(self)
+        id = EventLoop.shared.add(self)
     }
 
     package func cancel() { EventLoop.shared.remove(self) }

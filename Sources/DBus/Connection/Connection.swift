@@ -15,7 +15,8 @@ package final class Connection {
     private var transport: Transport!
     private var names: NameWatch!
     private let pending = PendingReplies()
-    private var subscriptions: [Int: (rule: MatchRule, handler: @ServiceActor (Message) -> Void)] = [:]
+    /// In the order in which they were made.
+    private var subscriptions: [(id: Int, rule: MatchRule, handler: @ServiceActor (Message) -> Void)] = []
     private var nextSubscription = 0
     private let changes = PropertyChanges()
     private let clock: any Clock
@@ -23,6 +24,11 @@ package final class Connection {
 
     /// What may wait for the bus before updates are left out: the bus has stopped reading.
     private static let congestionLimit = 16 << 20
+
+    private static let busPath: ObjectPath = "/org/freedesktop/DBus"
+    private static let busInterface: InterfaceName = "org.freedesktop.DBus"
+    /// libdbus's own, for what never was on the wire.
+    private static let localInterface: InterfaceName = "org.freedesktop.DBus.Local"
 
     /// Connects to a bus. Blocks until the bus has answered, so it belongs to the start of a program.
     ///
@@ -118,12 +124,12 @@ package final class Connection {
         _ member: MemberName, _ arguments: repeat each A, returning results: repeat (each R).Type
     ) async throws(BusError) -> (repeat each R) {
         try await call(
-            .bus, "/org/freedesktop/DBus", "org.freedesktop.DBus", member, repeat each arguments,
+            .bus, Self.busPath, Self.busInterface, member, repeat each arguments,
             returning: repeat each results)
     }
 
     private func tellBus(_ member: MemberName, _ rule: MatchRule) {
-        let message = Message.methodCall(to: .bus, "/org/freedesktop/DBus", "org.freedesktop.DBus", member)
+        let message = Message.methodCall(to: .bus, Self.busPath, Self.busInterface, member)
         message.expectsReply = false
         try? message.append(rule.text)
         transport.send(message)
@@ -166,11 +172,11 @@ package final class Connection {
     ) -> Subscription {
         nextSubscription += 1
         let id = nextSubscription
-        subscriptions[id] = (rule, handler)
+        subscriptions.append((id, rule, handler))
         tellBus("AddMatch", rule)
         return Subscription { [weak self] in
-            guard let self, let ended = subscriptions.removeValue(forKey: id) else { return }
-            tellBus("RemoveMatch", ended.rule)
+            self?.subscriptions.removeAll { $0.id == id }
+            self?.tellBus("RemoveMatch", rule)
         }
     }
 
@@ -187,20 +193,21 @@ package final class Connection {
     }
 
     private func receiveSignal(_ signal: Message) {
-        let member = signal.member
-        if member == "Disconnected", signal.interface == "org.freedesktop.DBus.Local" {
+        if signal.isSignal(Self.localInterface, "Disconnected") {
             guard isOpen else { return }
             isOpen = false
             pending.finishAll(.disconnected)
             onDisconnect?()
             return
         }
-        if member == "NameOwnerChanged", signal.sender == .bus,
+        if signal.isSignal(Self.busInterface, "NameOwnerChanged"), signal.sender == .bus,
             let (name, _, owner) = try? signal.read(as: String.self, String.self, String.self)
         {
             names.ownerChanged(BusName(trusted: name), to: owner.isEmpty ? nil : BusName(trusted: owner))
         }
-        guard !subscriptions.isEmpty else { return }
-        for (rule, handler) in subscriptions.values where rule.matches(signal) { handler(signal) }
+        for (id, rule, handler) in subscriptions where rule.matches(signal) {
+            // A handler before this one may have ended it.
+            if subscriptions.contains(where: { $0.id == id }) { handler(signal) }
+        }
     }
 }

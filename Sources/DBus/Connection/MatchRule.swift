@@ -23,7 +23,9 @@ package struct MatchRule: Sendable, Hashable {
         func add(_ key: String, _ value: String?) {
             guard let value else { return }
             // Inside quotes only the quote itself is special: close, escape it, open again.
-            text += ",\(key)='" + value.replacing("'", with: "'\\''") + "'"
+            text +=
+                ",\(key)='" + value.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''")
+                + "'"
         }
         add("sender", sender?.string)
         add("path", path?.string)

@@ -6,16 +6,17 @@ final class PropertyChanges {
     private struct Key: Hashable {
         let path: ObjectPath
         let interface: InterfaceName
+        let destination: BusName?
     }
 
     private struct Change {
         let key: Key
-        let destination: BusName?
         var properties: [MemberName]
         let value: @ServiceActor (MemberName) -> Value?
     }
 
     private var changes: [Change] = []
+    private var indices: [Key: Int] = [:]
 
     var isEmpty: Bool { changes.isEmpty }
 
@@ -23,12 +24,13 @@ final class PropertyChanges {
         _ property: MemberName, of owner: Owner, at path: ObjectPath, in interface: Interface<Owner>,
         to destination: BusName?
     ) {
-        let key = Key(path: path, interface: interface.name)
-        if let index = changes.firstIndex(where: { $0.key == key }) {
+        let key = Key(path: path, interface: interface.name, destination: destination)
+        if let index = indices[key] {
             if !changes[index].properties.contains(property) { changes[index].properties.append(property) }
         } else {
             let value = { @ServiceActor (name: MemberName) in interface.property(name)?.get(owner) }
-            changes.append(Change(key: key, destination: destination, properties: [property], value: value))
+            indices[key] = changes.count
+            changes.append(Change(key: key, properties: [property], value: value))
         }
     }
 
@@ -37,9 +39,10 @@ final class PropertyChanges {
         guard !changes.isEmpty else { return [] }
         let ready = changes
         changes = []
+        indices = [:]
         return ready.compactMap { change in
             let signal = Message.signal(
-                change.key.path, StandardInterfaces.properties, "PropertiesChanged", to: change.destination)
+                change.key.path, StandardInterfaces.properties, "PropertiesChanged", to: change.key.destination)
             let values = change.properties.compactMap { name in
                 change.value(name).map { Value.Entry(key: .string(name.string), value: .variant($0)) }
             }

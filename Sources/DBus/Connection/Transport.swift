@@ -5,9 +5,11 @@ import EventLoop
 @ServiceActor
 final class Transport {
     private let pointer: OpaquePointer
+    /// libdbus has one watch for reading and one for writing; epoll knows their descriptor once.
     private var watches: [OpaquePointer] = []
-    private var loopWatches: [Int32: Watch] = [:]
+    private var loopWatch: Watch?
     private var isScheduled = false
+    private var isClosed = false
     private let receive: @ServiceActor (Message) -> Void
 
     /// Messages that one turn of the loop takes before it looks at other descriptors again.
@@ -61,9 +63,9 @@ final class Transport {
 
     /// Ends the connection. Nothing is received afterwards.
     func close() {
+        guard !isClosed else { return }
+        isClosed = true
         dbus_connection_set_watch_functions(pointer, nil, nil, nil, nil, nil)
-        for watch in loopWatches.values { watch.cancel() }
-        loopWatches = [:]
         dbus_connection_close(pointer)
     }
 
@@ -83,7 +85,7 @@ final class Transport {
     private func receiveQueued() {
         isScheduled = false
         for _ in 0..<Self.messagesPerTurn {
-            guard let next = dbus_connection_pop_message(pointer) else { return }
+            guard !isClosed, let next = dbus_connection_pop_message(pointer) else { return }
             receive(Message(adopting: next))
         }
         scheduleReceiving()
@@ -100,7 +102,7 @@ final class Transport {
                 return 1
             },
             { watch, owner in Transport.onLoop(watch, owner) { $0.remove($1) } },
-            { watch, owner in Transport.onLoop(watch, owner) { $0.updateInterest(of: dbus_watch_get_unix_fd($1)) } },
+            { watch, owner in Transport.onLoop(watch, owner) { transport, _ in transport.updateInterest() } },
             owner, nil)
     }
 
@@ -115,43 +117,41 @@ final class Transport {
 
     private func add(_ watch: OpaquePointer) {
         watches.append(watch)
-        updateInterest(of: dbus_watch_get_unix_fd(watch))
+        updateInterest()
     }
 
     private func remove(_ watch: OpaquePointer) {
         watches.removeAll { $0 == watch }
-        updateInterest(of: dbus_watch_get_unix_fd(watch))
+        updateInterest()
     }
 
-    /// libdbus has one watch for reading and one for writing; epoll knows a descriptor once.
-    private func updateInterest(of descriptor: Int32) {
-        let mine = watches.filter { dbus_watch_get_unix_fd($0) == descriptor }
-        guard !mine.isEmpty else {
-            loopWatches.removeValue(forKey: descriptor)?.cancel()
+    private func updateInterest() {
+        guard let first = watches.first else {
+            loopWatch?.cancel()
+            loopWatch = nil
             return
         }
         var interest: Watch.Events = []
-        for watch in mine where dbus_watch_get_enabled(watch) != 0 {
+        for watch in watches where dbus_watch_get_enabled(watch) != 0 {
             let flags = dbus_watch_get_flags(watch)
             if flags & DBUS_WATCH_READABLE.rawValue != 0 { interest.insert(.readable) }
             if flags & DBUS_WATCH_WRITABLE.rawValue != 0 { interest.insert(.writable) }
         }
-        if let watch = loopWatches[descriptor] {
-            watch.interest = interest
+        if let loopWatch {
+            loopWatch.interest = interest
         } else {
-            loopWatches[descriptor] = Watch(descriptor, for: interest) { [weak self] events in
-                self?.handle(events, on: descriptor)
-            }
+            loopWatch = Watch(dbus_watch_get_unix_fd(first), for: interest) { [weak self] in self?.handle($0) }
         }
     }
 
-    private func handle(_ events: Watch.Events, on descriptor: Int32) {
+    private func handle(_ events: Watch.Events) {
         var condition: UInt32 = 0
         if events.contains(.readable) { condition |= DBUS_WATCH_READABLE.rawValue }
         if events.contains(.writable) { condition |= DBUS_WATCH_WRITABLE.rawValue }
         if events.contains(.hangup) { condition |= DBUS_WATCH_HANGUP.rawValue }
         if events.contains(.error) { condition |= DBUS_WATCH_ERROR.rawValue }
-        for watch in watches where dbus_watch_get_unix_fd(watch) == descriptor && dbus_watch_get_enabled(watch) != 0 {
+        // Handling one may end the connection, which frees the other.
+        for watch in watches where watches.contains(watch) && dbus_watch_get_enabled(watch) != 0 {
             let wanted = dbus_watch_get_flags(watch) | DBUS_WATCH_HANGUP.rawValue | DBUS_WATCH_ERROR.rawValue
             if condition & wanted != 0 { dbus_watch_handle(watch, condition & wanted) }
         }

@@ -24,6 +24,10 @@ package struct BusError: Error, Equatable, Sendable {
         Self("org.freedesktop.DBus.Error.UnknownMethod", message)
     }
 
+    static func noSuchInterface(_ interface: InterfaceName, at path: ObjectPath) -> Self {
+        .unknownMethod("No such interface “\(interface)” on object at path \(path)")
+    }
+
     /// The deadline that the caller set has passed.
     package static let noReply = Self("org.freedesktop.DBus.Error.NoReply", "no reply within the time allowed")
     package static let disconnected = Self(
@@ -37,6 +41,13 @@ package protocol BusErrorConvertible: Error {
     var busError: BusError { get }
 }
 
+extension BusError {
+    /// The error reply that a handler's error becomes.
+    init(handlerError error: any Error) {
+        self = (error as? any BusErrorConvertible)?.busError ?? .failed("\(error)")
+    }
+}
+
 extension BusError: BusErrorConvertible {
     package var busError: BusError { self }
 }
@@ -47,6 +58,7 @@ extension ReadError: BusErrorConvertible {
         case .unexpectedType(let expected, let found):
             .invalidArguments("expected type “\(expected)” but got “\(found)”")
         case .missingDescriptor: .invalidArguments("the file descriptor is missing")
+        case .tooLarge: .limitsExceeded("the message is too large")
         }
     }
 }

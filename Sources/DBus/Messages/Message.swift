@@ -1,8 +1,10 @@
 internal import CDBus
+import EventLoop
 
 /// One D-Bus message, holding one reference to the underlying `DBusMessage`.
 ///
-/// libdbus counts references atomically, and a message is not changed once it has been sent or received.
+/// libdbus counts references atomically, and a message is not changed once it has been sent or received. One thread at
+/// a time reads it.
 package final class Message: @unchecked Sendable {
     package enum Kind: Int32, Sendable {
         case methodCall = 1, methodReturn, error, signal
@@ -10,10 +12,24 @@ package final class Message: @unchecked Sendable {
 
     let pointer: OpaquePointer
 
+    /// What a ``MessageReader`` may still take, in bytes of memory.
+    var readingBudget = 0
+    /// What ``MessageWriter``s have appended: an upper bound of the body's length, and the descriptors in it.
+    var writtenSize = 0
+    var writtenDescriptors = 0
+
     /// Takes over a reference the caller owns, as returned by `dbus_message_new_*`.
     init(adopting pointer: OpaquePointer) { self.pointer = pointer }
 
-    deinit { dbus_message_unref(pointer) }
+    deinit {
+        // libdbus may go on reading the socket once a received message is gone, which is the loop's business.
+        if EventLoop.shared.isIsolatingCurrentContext() == true {
+            dbus_message_unref(pointer)
+        } else {
+            nonisolated(unsafe) let pointer = pointer
+            Task { @ServiceActor in dbus_message_unref(pointer) }
+        }
+    }
 
     // MARK: Making
 
@@ -32,10 +48,26 @@ package final class Message: @unchecked Sendable {
         return message
     }
 
-    package func methodReturn() -> Message { .adopt(dbus_message_new_method_return(pointer)) }
+    /// The reply to the call that `caller` sent under `serial`, still without results.
+    static func methodReturn(to caller: BusName, serial: UInt32) -> Message {
+        let message = adopt(dbus_message_new(Kind.methodReturn.rawValue))
+        message.setReply(to: caller, serial: serial)
+        return message
+    }
 
-    package func errorReply(_ error: BusError) -> Message {
-        .adopt(dbus_message_new_error(pointer, error.name.string, error.message.replacing("\0", with: "\u{FFFD}")))
+    static func error(_ error: BusError, to caller: BusName, serial: UInt32) -> Message {
+        let message = adopt(dbus_message_new(Kind.error.rawValue))
+        message.setReply(to: caller, serial: serial)
+        dbus_message_set_error_name(message.pointer, error.name.string)
+        // A text that D-Bus cannot carry is left out; the name is what a program goes by.
+        try? message.append(error.message)
+        return message
+    }
+
+    private func setReply(to caller: BusName, serial: UInt32) {
+        dbus_message_set_destination(pointer, caller.string)
+        dbus_message_set_reply_serial(pointer, serial)
+        expectsReply = false
     }
 
     private static func adopt(_ pointer: OpaquePointer?) -> Message {
@@ -50,6 +82,8 @@ package final class Message: @unchecked Sendable {
     }
 
     package func append(_ value: Value) throws(WriteError) {
+        let type = value.signature
+        guard type.isSingleType else { throw .unfittingType(expected: Variant.signature, found: type) }
         try MessageWriter(appendingTo: self).writeValue(value)
     }
 
@@ -72,6 +106,16 @@ package final class Message: @unchecked Sendable {
         dbus_message_get_error_name(pointer).map { ErrorName(trusted: String(cString: $0)) }
     }
     package var signature: Signature { Signature(trusted: String(cString: dbus_message_get_signature(pointer))) }
+    func isSignal(_ interface: InterfaceName, _ member: StaticString) -> Bool {
+        member.withUTF8Buffer { member in
+            member.withMemoryRebound(to: CChar.self) {
+                dbus_message_is_signal(pointer, interface.string, $0.baseAddress) != 0
+            }
+        }
+    }
+
+    func hasSignature(_ signature: Signature) -> Bool { dbus_message_has_signature(pointer, signature.string) != 0 }
+    var serial: UInt32 { dbus_message_get_serial(pointer) }
     var replySerial: UInt32 { dbus_message_get_reply_serial(pointer) }
 
     package var expectsReply: Bool {
@@ -88,8 +132,12 @@ package final class Message: @unchecked Sendable {
     // MARK: Body
 
     /// Reads the first values of the body.
-    package func read<each T: DBusType>(as types: repeat (each T).Type) throws(ReadError) -> (repeat each T) {
-        var reader = MessageReader(self)
+    ///
+    /// - Parameter sizeLimit: what they may take in memory, in bytes; beyond, ``ReadError/tooLarge``.
+    package func read<each T: DBusType>(
+        as types: repeat (each T).Type, sizeLimit: Int = MessageReader.sizeLimit
+    ) throws(ReadError) -> (repeat each T) {
+        var reader = MessageReader(self, sizeLimit: sizeLimit)
         return (repeat try (each T).read(from: &reader))
     }
 

@@ -1,22 +1,34 @@
 internal import CDBus
+import EventLoop
 
 /// Appends values to the body of a message.
 ///
 /// Not copyable, because libdbus keeps the state of an open container in the iterator itself.
 package struct MessageWriter: ~Copyable {
+    /// Containers inside one another (D-Bus specification, “Valid Signatures”: 32 arrays and 32 structures).
+    package static let depthLimit = 64
+    /// Bytes of a body. The stock system bus passes on 32 MiB, and throws out whoever sends it more.
+    package static let sizeLimit = 16 << 20
+    /// Descriptors in a message, as on the stock system bus.
+    package static let descriptorLimit = 16
+
     private let message: Message
+    private let depth: Int
     private let iterator: UnsafeMutablePointer<DBusMessageIter>
 
     init(appendingTo message: Message) {
         self.message = message
+        depth = 0
         iterator = .allocate(capacity: 1)
         iterator.initialize(to: DBusMessageIter())
         dbus_message_iter_init_append(message.pointer, iterator)
     }
 
-    private init(_ message: Message, _ iterator: UnsafeMutablePointer<DBusMessageIter>) {
-        self.message = message
-        self.iterator = iterator
+    private init(inside parent: borrowing MessageWriter) {
+        message = parent.message
+        depth = parent.depth + 1
+        iterator = .allocate(capacity: 1)
+        iterator.initialize(to: DBusMessageIter())
     }
 
     deinit { iterator.deallocate() }
@@ -25,11 +37,13 @@ package struct MessageWriter: ~Copyable {
 
     func writeBasic(_ type: Signature, _ value: DBusBasicValue) throws(WriteError) {
         var value = value
+        try account(8)
         guard dbus_message_iter_append_basic(iterator, type.code, &value) != 0 else { throw .tooLarge }
     }
 
     func writeString(_ type: Signature, _ text: String) throws(WriteError) {
         guard !text.utf8.contains(0) else { throw .embeddedNUL }
+        try account(text.utf8.count + 8)
         let isWritten = text.withCString { pointer in
             var value = DBusBasicValue(str: UnsafeMutablePointer(mutating: pointer))
             return dbus_message_iter_append_basic(iterator, type.code, &value) != 0
@@ -38,7 +52,9 @@ package struct MessageWriter: ~Copyable {
     }
 
     func writeVariant(_ value: Value) throws(WriteError) {
-        try writeContainer("v", value.signature) { contents throws(WriteError) in try contents.writeValue(value) }
+        let type = value.signature
+        guard type.isSingleType else { throw .unfittingType(expected: Variant.signature, found: type) }
+        try writeContainer("v", type) { contents throws(WriteError) in try contents.writeValue(value) }
     }
 
     /// Opens a container, lets `body` fill it, and closes it; where `body` throws, gives it up.
@@ -50,11 +66,10 @@ package struct MessageWriter: ~Copyable {
         _ code: Unicode.Scalar, _ contents: Signature? = nil,
         _ body: (borrowing MessageWriter) throws(WriteError) -> Void
     ) throws(WriteError) {
-        if let contents, !(code == "a" ? Signature(trusted: "a" + contents.string) : contents).isSingleType {
-            throw .unfittingType(expected: Variant.signature, found: contents)
-        }
-        let inner = MessageWriter(message, .allocate(capacity: 1))
-        inner.iterator.initialize(to: DBusMessageIter())
+        guard depth < Self.depthLimit else { throw .tooLarge }
+        // Its own length or signature, and the padding.
+        try account(16 + (contents?.string.utf8.count ?? 0))
+        let inner = MessageWriter(inside: self)
         let isOpen =
             dbus_message_iter_open_container(iterator, Int32(code.value), contents?.string, inner.iterator) != 0
         guard isOpen else { throw .tooLarge }
@@ -67,8 +82,20 @@ package struct MessageWriter: ~Copyable {
         guard dbus_message_iter_close_container(iterator, inner.iterator) != 0 else { throw .tooLarge }
     }
 
+    func writeDescriptor(_ descriptor: FileDescriptor) throws(WriteError) {
+        message.writtenDescriptors += 1
+        guard message.writtenDescriptors <= Self.descriptorLimit else { throw .tooLarge }
+        try writeBasic(UnixFD.signature, DBusBasicValue(fd: descriptor.raw))
+    }
+
+    private func account(_ size: Int) throws(WriteError) {
+        message.writtenSize += size
+        guard message.writtenSize <= Self.sizeLimit else { throw .tooLarge }
+    }
+
     // MARK: Any value
 
+    /// Writes a value whose whole signature has been checked, and checks that what it holds is what it says.
     func writeValue(_ value: Value) throws(WriteError) {
         switch value {
         case .byte(let value): try value.write(to: self)
@@ -86,7 +113,6 @@ package struct MessageWriter: ~Copyable {
         case .unixFD(let value): try value.write(to: self)
         case .variant(let value): try writeVariant(value)
         case .structure(let fields):
-            guard !fields.isEmpty else { throw .unfittingType(expected: Variant.signature, found: value.signature) }
             try writeContainer("r") { contents throws(WriteError) in
                 for field in fields { try contents.writeValue(field) }
             }

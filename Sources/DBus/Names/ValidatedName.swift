@@ -56,7 +56,17 @@ package struct ObjectPath: ValidatedName {
 
     /// The path of a child. `element` must be a valid path element: letters, digits, underscores.
     package func appending(_ element: String) -> ObjectPath {
-        ObjectPath(trusted: self == .root ? "/" + element : string + "/" + element)
+        precondition(!element.isEmpty && element.utf8.allSatisfy(Self.isElementByte), "malformed path element")
+        return ObjectPath(trusted: self == .root ? "/" + element : string + "/" + element)
+    }
+
+    private static func isElementByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
+            true
+        default: false
+        }
     }
 }
 

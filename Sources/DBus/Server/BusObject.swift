@@ -12,8 +12,8 @@ package protocol BusObject: AnyObject, Sendable {
 package protocol ServedInterface {
     var name: InterfaceName { get }
 
-    /// What a call of `member` does, once its row is found, its signature fits, and its sender may use it.
-    func prepare(_ call: MethodCall) -> Result<PreparedCall, BusError>
+    /// What a call does, once its row is found, its signature fits, its sender may use it, and `message` has been read.
+    func prepare(_ call: MethodCall, _ message: Message) throws(BusError) -> PreparedCall
 
     func getProperty(_ name: MemberName, for sender: BusName) throws(BusError) -> Value
     func setProperty(_ name: MemberName, to value: Value, for sender: BusName) throws(BusError)
@@ -21,18 +21,11 @@ package protocol ServedInterface {
     /// The properties that `sender` may read.
     func properties(for sender: BusName) -> [String: Variant]
 
-    func describe(in introspection: inout IntrospectionDocument)
+    func describe(in introspection: inout Introspection)
 }
 
-/// A call that is ready to run.
-package struct PreparedCall {
-    let run: @ServiceActor () async throws -> Message
-}
-
-/// What ``ServedInterface`` adds its description to.
-package struct IntrospectionDocument {
-    var contents = Introspection()
-}
+/// A call that is ready to run. Gives the reply.
+package typealias PreparedCall = @ServiceActor () async throws -> Message
 
 /// An ``Interface`` bound to the object whose rows it runs.
 package struct Bound<Owner>: ServedInterface {
@@ -46,23 +39,26 @@ package struct Bound<Owner>: ServedInterface {
 
     package var name: InterfaceName { interface.name }
 
-    package func prepare(_ call: MethodCall) -> Result<PreparedCall, BusError> {
+    package func prepare(_ call: MethodCall, _ message: Message) throws(BusError) -> PreparedCall {
         guard let method = interface.method(call.member) else {
-            return .failure(.unknownMethod("No such method “\(call.member)”"))
+            throw .unknownMethod("No such method “\(call.member)”")
         }
-        let found = call.message.signature
-        guard found == method.signature else {
-            return .failure(
-                .invalidArguments("Type of message, “(\(found))”, does not match expected type “(\(method.signature))”")
-            )
+        guard message.hasSignature(method.signature) else { throw mismatch(method, message, call) }
+        if let refusal = method.access.checkSender(owner, call.sender) { throw refusal }
+        let run: PreparedCall
+        do { run = try method.prepare(owner, call, message) } catch { throw error.busError }
+        guard let check = method.access.checkCaller else { return run }
+        return { [owner] in
+            if let refusal = await check(owner, call) { throw refusal }
+            return try await run()
         }
-        if let refusal = method.access.checkSender(owner, call.sender) { return .failure(refusal) }
-        let owner = owner
-        return .success(
-            PreparedCall {
-                if let check = method.access.checkCaller, let refusal = await check(owner, call) { throw refusal }
-                return try await method.run(owner, call)
-            })
+    }
+
+    private func mismatch(_ method: Method<Owner>, _ message: Message, _ call: MethodCall) -> BusError {
+        // What GDBus says, which knows the methods of this one interface by their signatures.
+        guard name != StandardInterfaces.properties else { return .noSuchInterface(name, at: call.path) }
+        return .invalidArguments(
+            "Type of message, “(\(message.signature))”, does not match expected type “(\(method.signature))”")
     }
 
     package func getProperty(_ name: MemberName, for sender: BusName) throws(BusError) -> Value {
@@ -80,7 +76,7 @@ package struct Bound<Owner>: ServedInterface {
         }
         if let refusal = property.access.checkSender(owner, sender) { throw refusal }
         do { try set(owner, value) } catch {
-            throw (error as? any BusErrorConvertible)?.busError ?? .failed("\(error)")
+            throw BusError(handlerError: error)
         }
     }
 
@@ -92,5 +88,5 @@ package struct Bound<Owner>: ServedInterface {
         return values
     }
 
-    package func describe(in introspection: inout IntrospectionDocument) { introspection.contents.add(interface) }
+    package func describe(in introspection: inout Introspection) { introspection.add(interface) }
 }

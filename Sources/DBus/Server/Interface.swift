@@ -1,9 +1,9 @@
 import EventLoop
 
-/// A declared interface: its rows, in the order of the XML file that describes it.
+/// A declared interface: its rows, in the order of the XML file that describes it. Made once and shared.
 ///
 /// Introspection, dispatch and the signatures come from the rows alone.
-package struct Interface<Owner>: Sendable {
+package final class Interface<Owner>: Sendable {
     package let name: InterfaceName
     let methods: [Method<Owner>]
     let properties: [Property<Owner>]

@@ -1,5 +1,5 @@
 /// The introspection document of an object (D-Bus specification, “Introspection Data Format”).
-struct Introspection {
+package struct Introspection {
     private var text = """
         <!DOCTYPE node PUBLIC "-//freedesktop//DTD D-BUS Object Introspection 1.0//EN"
          "http://www.freedesktop.org/standards/dbus/1.0/introspect.dtd">

@@ -7,8 +7,8 @@ package struct Method<Owner>: Sendable {
     let results: [Argument]
     let signature: Signature
     let access: Access<Owner>
-    /// Reads the arguments, runs the body, and gives the reply.
-    let run: @Sendable @ServiceActor (Owner, MethodCall) async throws -> Message
+    /// Reads the arguments, and gives what runs the body with them and makes the reply.
+    let prepare: @Sendable @ServiceActor (Owner, MethodCall, Message) throws(ReadError) -> PreparedCall
 
     /// - Parameters:
     ///   - arguments: the names of the arguments, in order.
@@ -30,12 +30,14 @@ package struct Method<Owner>: Sendable {
         self.results = Argument.list(results, resultTypes)
         self.access = access
         signature = Signature(trusted: argumentTypes.map(\.string).joined())
-        run = { owner, call in
-            let arguments = try call.message.read(as: repeat (each A).self)
-            let results = try await body(owner)(call, repeat each arguments)
-            let reply = call.message.methodReturn()
-            try reply.append(repeat each results)
-            return reply
+        prepare = { owner, call, message throws(ReadError) in
+            let arguments = try message.read(as: repeat (each A).self, sizeLimit: MethodCall.sizeLimit)
+            return {
+                let results = try await body(owner)(call, repeat each arguments)
+                let reply = Message.methodReturn(to: call.sender, serial: call.serial)
+                try reply.append(repeat each results)
+                return reply
+            }
         }
     }
 }

@@ -63,44 +63,50 @@ package final class ObjectTree {
 
     func handle(_ message: Message) {
         guard let sender = message.sender, let path = message.path, let member = message.member else { return }
-        guard let interface = message.interface else {
-            return refuse(message, .unknownMethod("A call has to name its interface"))
-        }
-        let call = MethodCall(message: message, sender: sender, path: path, interface: interface, member: member)
-        let target = ServedPath(tree: self, path: path, object: object(at: path), sender: sender)
-        guard target.object != nil || !target.children.isEmpty else {
-            return refuse(message, .unknownMethod("Object does not exist at path “\(path)”"))
-        }
-        guard let served = target.interface(interface) else {
-            return refuse(message, .unknownMethod("No such interface “\(interface)” on object at path \(path)"))
-        }
-        switch served.prepare(call) {
-        case .failure(let error): refuse(message, error)
-        case .success(let prepared): run(prepared, call)
+        do throws(BusError) {
+            guard let interface = message.interface else { throw .unknownMethod("A call has to name its interface") }
+            let call = MethodCall(
+                sender: sender, path: path, interface: interface, member: member,
+                allowsInteractiveAuthorization: message.allowsInteractiveAuthorization, serial: message.serial,
+                expectsReply: message.expectsReply)
+            run(try prepare(call, message), call)
+        } catch {
+            if message.expectsReply { connection?.send(.error(error, to: sender, serial: message.serial)) }
         }
     }
 
-    private func run(_ prepared: PreparedCall, _ call: MethodCall) {
-        guard runningCalls[call.sender, default: 0] < Self.callLimit else {
-            return refuse(
-                call.message, .limitsExceeded("more than \(Self.callLimit) calls of one connection are under way"))
+    private func prepare(_ call: MethodCall, _ message: Message) throws(BusError) -> PreparedCall {
+        let target = ServedPath(tree: self, path: call.path, object: object(at: call.path), sender: call.sender)
+        guard target.object != nil || !target.children.isEmpty else {
+            throw .unknownMethod("Object does not exist at path “\(call.path)”")
         }
+        guard let interface = target.interface(call.interface) else {
+            throw .noSuchInterface(call.interface, at: call.path)
+        }
+        let prepared = try interface.prepare(call, message)
+        guard runningCalls[call.sender, default: 0] < Self.callLimit else {
+            throw .limitsExceeded("more than \(Self.callLimit) calls of one connection are under way")
+        }
+        return prepared
+    }
+
+    private func run(_ prepared: @escaping PreparedCall, _ call: MethodCall) {
         runningCalls[call.sender, default: 0] += 1
         // In place until the first real suspension, so that calls keep the order of the bus.
         ServiceActor.start { [self] in
             let reply: Message
             do {
-                reply = try await prepared.run()
+                reply = try await prepared()
             } catch {
-                reply = call.message.errorReply((error as? any BusErrorConvertible)?.busError ?? .failed("\(error)"))
+                reply = .error(BusError(handlerError: error), to: call.sender, serial: call.serial)
             }
-            if call.message.expectsReply { connection?.send(reply) }
-            runningCalls[call.sender, default: 1] -= 1
-            if runningCalls[call.sender] == 0 { runningCalls[call.sender] = nil }
+            if call.expectsReply { connection?.send(reply) }
+            finish(call)
         }
     }
 
-    private func refuse(_ message: Message, _ error: BusError) {
-        if message.expectsReply { connection?.send(message.errorReply(error)) }
+    private func finish(_ call: MethodCall) {
+        let others = runningCalls[call.sender, default: 1] - 1
+        runningCalls[call.sender] = others == 0 ? nil : others
     }
 }

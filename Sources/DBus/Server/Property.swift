@@ -24,6 +24,7 @@ package struct Property<Owner>: Sendable {
         _ name: MemberName, changes: Changes = .announced, access: Access<Owner>,
         get: @escaping @Sendable @ServiceActor (Owner) -> T
     ) {
+        precondition(access.checkCaller == nil, "a property is read at once, so who may read it is known at once")
         self.name = name
         self.changes = changes
         self.access = access
@@ -40,6 +41,7 @@ package struct Property<Owner>: Sendable {
         get: @escaping @Sendable @ServiceActor (Owner) -> T,
         set: @escaping @Sendable @ServiceActor (Owner, T) throws -> Void
     ) {
+        precondition(access.checkCaller == nil, "a property is read at once, so who may read it is known at once")
         self.name = name
         self.changes = changes
         self.access = access

@@ -16,11 +16,14 @@ enum StandardInterfaces {
             [String: Variant].self, [String].self)
     }
 
-    static let introspectableInterface = Interface<ServedPath>("org.freedesktop.DBus.Introspectable") {
+    nonisolated static let introspectable: InterfaceName = "org.freedesktop.DBus.Introspectable"
+    nonisolated static let peer: InterfaceName = "org.freedesktop.DBus.Peer"
+
+    static let introspectableInterface = Interface<ServedPath>(introspectable) {
         Method("Introspect", returns: "xml_data", access: .anyone, body: ServedPath.introspect)
     }
 
-    static let peerInterface = Interface<ServedPath>("org.freedesktop.DBus.Peer") {
+    static let peerInterface = Interface<ServedPath>(peer) {
         Method("Ping", access: .anyone, body: ServedPath.ping)
         Method("GetMachineId", returns: "machine_uuid", access: .anyone, body: ServedPath.machineID)
     }
@@ -34,18 +37,17 @@ struct ServedPath {
     let object: (any BusObject)?
     let sender: BusName
 
+    /// The nodes right below, looked up anew each time.
     var children: [String] { tree.children(of: path, for: sender) }
 
-    /// The object's own interfaces, then the standard ones.
-    var interfaces: [any ServedInterface] {
-        (object?.interfaces ?? []) + [
-            Bound(StandardInterfaces.propertiesInterface, to: self),
-            Bound(StandardInterfaces.introspectableInterface, to: self),
-            Bound(StandardInterfaces.peerInterface, to: self),
-        ]
+    func interface(_ name: InterfaceName) -> (any ServedInterface)? {
+        switch name {
+        case StandardInterfaces.properties: Bound(StandardInterfaces.propertiesInterface, to: self)
+        case StandardInterfaces.introspectable: Bound(StandardInterfaces.introspectableInterface, to: self)
+        case StandardInterfaces.peer: Bound(StandardInterfaces.peerInterface, to: self)
+        default: object?.interfaces.first { $0.name == name }
+        }
     }
-
-    func interface(_ name: InterfaceName) -> (any ServedInterface)? { interfaces.first { $0.name == name } }
 
     func getProperty(_ call: MethodCall, interface: String, property: String) throws -> Variant {
         Variant(try ownInterface(interface).getProperty(member(property), for: call.sender))
@@ -60,10 +62,13 @@ struct ServedPath {
     }
 
     func introspect(_ call: MethodCall) -> String {
-        var document = IntrospectionDocument()
-        for interface in interfaces { interface.describe(in: &document) }
-        for child in children { document.contents.add(child: child) }
-        return document.contents.finish()
+        var document = Introspection()
+        for interface in object?.interfaces ?? [] { interface.describe(in: &document) }
+        document.add(StandardInterfaces.propertiesInterface)
+        document.add(StandardInterfaces.introspectableInterface)
+        document.add(StandardInterfaces.peerInterface)
+        for child in children { document.add(child: child) }
+        return document.finish()
     }
 
     func ping(_ call: MethodCall) {}
@@ -76,7 +81,7 @@ struct ServedPath {
     }
 
     private func ownInterface(_ name: String) throws(BusError) -> any ServedInterface {
-        guard let found = interfaces.first(where: { $0.name.string == name }) else {
+        guard let name = InterfaceName(name), let found = interface(name) else {
             throw .invalidArguments("No such interface “\(name)”")
         }
         return found

@@ -132,7 +132,7 @@ extension UnixFD: DBusType {
         return UnixFD(descriptor)
     }
     package func write(to writer: borrowing MessageWriter) throws(WriteError) {
-        try writer.writeBasic(Self.signature, DBusBasicValue(fd: descriptor.raw))
+        try writer.writeDescriptor(descriptor)
     }
 }
 
@@ -170,7 +170,7 @@ extension Dictionary: DBusType where Key: DBusBasicType, Value: DBusType {
         var contents = try reader.enter(signature)
         var entries: [Key: Value] = [:]
         while contents.hasMore {
-            var entry = contents.enterEntry()
+            var entry = try contents.enterEntry()
             let key = try Key.read(from: &entry)
             entries[key] = try Value.read(from: &entry)
         }

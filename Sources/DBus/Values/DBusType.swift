@@ -16,6 +16,8 @@ package enum ReadError: Error, Equatable {
     case unexpectedType(expected: Signature, found: Signature)
     /// A file descriptor was announced and is not there, or the process has none left.
     case missingDescriptor
+    /// More than the reader was to take; what one byte on the wire becomes in memory is many times as long.
+    case tooLarge
 }
 
 /// Why a value could not be written.
@@ -24,7 +26,8 @@ package enum WriteError: Error, Equatable {
     case embeddedNUL
     /// An array whose elements are not of the stated type, or a type that cannot stand there.
     case unfittingType(expected: Signature, found: Signature)
-    /// Nested deeper than the specification's 64 levels, or longer than its 64 MiB.
+    /// More than a message of ours may hold: ``MessageWriter/depthLimit``, ``MessageWriter/sizeLimit``,
+    /// ``MessageWriter/descriptorLimit``.
     case tooLarge
 }
 

@@ -1,7 +1,7 @@
 import EventLoop
 
 /// Any D-Bus value, for the places whose type is known only at run time: the contents of variants.
-package indirect enum Value: Sendable, Equatable {
+package enum Value: Sendable, Equatable {
     case byte(UInt8)
     case bool(Bool)
     case int16(Int16)
@@ -20,7 +20,7 @@ package indirect enum Value: Sendable, Equatable {
     /// Entries in the order of the wire. Keys are of a basic type.
     case dictionary(key: Signature, value: Signature, [Entry])
     case structure([Value])
-    case variant(Value)
+    indirect case variant(Value)
 
     package struct Entry: Sendable, Equatable {
         package let key: Value

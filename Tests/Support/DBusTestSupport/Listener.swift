@@ -1,0 +1,42 @@
+import DBus
+import EventLoop
+
+/// The signals that fit a rule, in order.
+@ServiceActor
+package final class Listener {
+    private let arrived = Queue()
+    private let subscription: Subscription
+
+    private final class Queue {
+        var messages: [Message] = []
+        var waiting: CheckedContinuation<Void, Never>?
+    }
+
+    package init(_ connection: Connection, _ rule: MatchRule) {
+        subscription = connection.subscribe(to: rule) { [arrived] message in
+            arrived.messages.append(message)
+            arrived.waiting?.resume()
+            arrived.waiting = nil
+        }
+    }
+
+    /// The next signal. One waits at a time.
+    package func next() async -> Message {
+        while arrived.messages.isEmpty { await withCheckedContinuation { arrived.waiting = $0 } }
+        return arrived.messages.removeFirst()
+    }
+}
+
+extension Connection {
+    /// Comes back once the bus has dealt with everything that was sent before, and all that it had sent has arrived.
+    package func settle() async throws { _ = try await callBus("GetId", returning: String.self) }
+
+    /// How many match rules this connection has, by the bus's count.
+    package func ruleCount() async throws -> Int {
+        let statistics = try await call(
+            .bus, "/org/freedesktop/DBus", "org.freedesktop.DBus.Debug.Stats", "GetConnectionStats", uniqueName.string,
+            returning: [String: Variant].self)
+        guard case .uint32(let count)? = statistics["MatchRules"]?.value else { return 0 }
+        return Int(count)
+    }
+}
