@@ -50,7 +50,7 @@ let package = Package(
         room("Positioning", ["EventLoop", "Geolocation"]),
 
         // Floor 3: doing.
-        room("LocationSources", ["EventLoop", "Geolocation", "JSON", "KeyFile", "Positioning"]),
+        room("LocationSources", ["EventLoop", "Geolocation", "JSON", "Positioning"]),
         room(
             "LocationDaemon",
             ["Authorization", "DBus", "EventLoop", "GeoClueAPI", "Geolocation", "KeyFile", "Positioning"]),
@@ -76,11 +76,11 @@ let package = Package(
         tests("PositioningTests", ["EventLoop", "Geolocation", "LocationTestSupport", "Positioning"]),
         tests(
             "LocationSourcesTests",
-            ["EventLoop", "Geolocation", "JSON", "KeyFile", "LocationSources", "LocationTestSupport", "Positioning"]),
+            ["EventLoop", "Geolocation", "JSON", "LocationSources", "LocationTestSupport", "Positioning"]),
         tests(
             "LocationDaemonTests",
             [
-                "Authorization", "DBus", "DBusTestSupport", "EventLoop", "GeoClueAPI", "Geolocation", "KeyFile",
+                "Authorization", "DBus", "DBusTestSupport", "EventLoop", "GeoClueAPI", "Geolocation",
                 "LocationDaemon", "LocationTestSupport", "Positioning",
             ]),
         tests("EndToEndTests", ["DBus", "DBusTestSupport", "EventLoop", "GeoClueAPI"]),

@@ -9,7 +9,7 @@ import Synchronization
 ///
 /// Everything but `enqueue(_:)` and `stop(_:)` happens on the loop's own thread, which is why the state without a lock
 /// may be `unchecked`.
-package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
+package final class EventLoop: SerialExecutor, @unchecked Sendable {
     /// The loop that ``ServiceActor`` runs on.
     package static let shared = EventLoop()
 
@@ -17,19 +17,28 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     private let wake: FileDescriptor
     private let timerDescriptor: FileDescriptor
 
+    /// The executor that tasks of this loop prefer (``ServiceActor/start(_:)``).
+    let tasks = LoopTaskExecutor()
+
     private let state = Mutex(Shared())
     /// The loop's thread; 0 before ``run(_:)``.
     private let thread = Atomic<UInt>(0)
-    private var spareJobs: [UnownedJob] = []
+    private var spareJobs: [Job] = []
     private var deferred: [@ServiceActor () -> Void] = []
     private var watches: [UInt64: Watch] = [:]
     private var nextWatch: UInt64 = 0
     private var timers = TimerQueue()
     private var armed: Duration?
 
+    /// A job, and whether it came by its task's preference for ``tasks`` rather than for its actor.
+    fileprivate struct Job {
+        let job: UnownedJob
+        let isPreferred: Bool
+    }
+
     /// What other threads may touch.
     fileprivate struct Shared {
-        var jobs: [UnownedJob] = []
+        var jobs: [Job] = []
         var exitStatus: Int32?
     }
 
@@ -69,8 +78,14 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
         }
     }
 
-    private func run(_ job: UnownedJob) {
-        job.runSynchronously(isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
+    /// Tells the runtime what the job runs on as the runtime knows it, or it would queue the job once more.
+    private func run(_ job: Job) {
+        if job.isPreferred {
+            job.job.runSynchronously(
+                isolatedTo: asUnownedSerialExecutor(), taskExecutor: tasks.asUnownedTaskExecutor())
+        } else {
+            job.job.runSynchronously(on: asUnownedSerialExecutor())
+        }
     }
 
     /// Runs the loop for ever on a thread of its own; does nothing where it runs already.
@@ -231,9 +246,11 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
 
     // MARK: Executor
 
-    /// As the actor's executor and as its tasks' preferred one.
     package func enqueue(_ job: consuming ExecutorJob) {
-        let job = UnownedJob(job)
+        enqueue(Job(job: UnownedJob(job), isPreferred: false))
+    }
+
+    fileprivate func enqueue(_ job: Job) {
         state.withLock { $0.jobs.append(job) }
         if !isOnLoopThread { interrupt() }
     }
@@ -251,5 +268,12 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     private func interrupt() {
         var one: UInt64 = 1
         _ = write(wake.raw, &one, MemoryLayout<UInt64>.size)
+    }
+}
+
+/// Runs tasks on the thread of ``EventLoop/shared``.
+final class LoopTaskExecutor: TaskExecutor {
+    func enqueue(_ job: consuming ExecutorJob) {
+        EventLoop.shared.enqueue(EventLoop.Job(job: UnownedJob(job), isPreferred: true))
     }
 }

@@ -25,6 +25,6 @@ package actor ServiceActor {
     @ServiceActor
     @discardableResult
     package static func start(_ body: sending @escaping @ServiceActor () async -> Void) -> Task<Void, Never> {
-        Task.immediate(executorPreference: EventLoop.shared, operation: body)
+        Task.immediate(executorPreference: EventLoop.shared.tasks, operation: body)
     }
 }
