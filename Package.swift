@@ -53,7 +53,7 @@ let package = Package(
         room("LocationSources", ["EventLoop", "Geolocation", "JSON", "Positioning"]),
         room(
             "LocationDaemon",
-            ["Authorization", "DBus", "EventLoop", "GeoClueAPI", "Geolocation", "KeyFile", "Positioning"]),
+            ["Authorization", "DBus", "EventLoop", "GeoClueAPI", "Geolocation", "Positioning"]),
 
         // Floor 4: executables.
         program(
