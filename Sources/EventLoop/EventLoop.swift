@@ -17,9 +17,6 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
     private let wake: FileDescriptor
     private let timerDescriptor: FileDescriptor
 
-    /// The executor that tasks of this loop prefer (``ServiceActor/start(_:)``).
-    let tasks = LoopTaskExecutor()
-
     private let state = Mutex(Shared())
     /// The loop's thread; 0 before ``run(_:)``.
     private let thread = Atomic<UInt>(0)
@@ -30,10 +27,10 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
     private var timers = TimerQueue()
     private var armed: Duration?
 
-    /// A job, and whether it came by its task's preference for ``tasks`` rather than for its actor.
     fileprivate struct Job {
         let job: UnownedJob
-        let isPreferred: Bool
+        /// Whether it came by way of ``LoopTaskExecutor``.
+        let prefersLoop: Bool
     }
 
     /// What other threads may touch.
@@ -80,9 +77,9 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
 
     /// Tells the runtime what the job runs on as the runtime knows it, or it would queue the job once more.
     private func run(_ job: Job) {
-        if job.isPreferred {
+        if job.prefersLoop {
             job.job.runSynchronously(
-                isolatedTo: asUnownedSerialExecutor(), taskExecutor: tasks.asUnownedTaskExecutor())
+                isolatedTo: asUnownedSerialExecutor(), taskExecutor: LoopTaskExecutor.shared.asUnownedTaskExecutor())
         } else {
             job.job.runSynchronously(on: asUnownedSerialExecutor())
         }
@@ -246,12 +243,10 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
 
     // MARK: Executor
 
-    package func enqueue(_ job: consuming ExecutorJob) {
-        enqueue(Job(job: UnownedJob(job), isPreferred: false))
-    }
+    package func enqueue(_ job: consuming ExecutorJob) { enqueue(UnownedJob(job), prefersLoop: false) }
 
-    fileprivate func enqueue(_ job: Job) {
-        state.withLock { $0.jobs.append(job) }
+    func enqueue(_ job: UnownedJob, prefersLoop: Bool) {
+        state.withLock { $0.jobs.append(Job(job: job, prefersLoop: prefersLoop)) }
         if !isOnLoopThread { interrupt() }
     }
 
@@ -268,12 +263,5 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
     private func interrupt() {
         var one: UInt64 = 1
         _ = write(wake.raw, &one, MemoryLayout<UInt64>.size)
-    }
-}
-
-/// Runs tasks on the thread of ``EventLoop/shared``.
-final class LoopTaskExecutor: TaskExecutor {
-    func enqueue(_ job: consuming ExecutorJob) {
-        EventLoop.shared.enqueue(EventLoop.Job(job: UnownedJob(job), isPreferred: true))
     }
 }

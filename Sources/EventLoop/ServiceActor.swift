@@ -8,6 +8,22 @@ package actor ServiceActor {
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { EventLoop.shared.asUnownedSerialExecutor() }
 
+    /// Starts a task of which no step leaves the loop's thread. For whatever is to keep its place among other events.
+    @discardableResult
+    package static nonisolated func task<Success: Sendable>(
+        _ operation: @escaping @Sendable @ServiceActor () async -> Success
+    ) -> Task<Success, Never> {
+        Task(executorPreference: LoopTaskExecutor.shared, operation: operation)
+    }
+
+    /// As ``task(_:)``, for what may throw.
+    @discardableResult
+    package static nonisolated func task<Success: Sendable>(
+        _ operation: @escaping @Sendable @ServiceActor () async throws -> Success
+    ) -> Task<Success, any Error> {
+        Task(executorPreference: LoopTaskExecutor.shared, operation: operation)
+    }
+
     /// Runs `body` at once, from code on the loop's thread that the compiler does not know to be there (a C callback).
     ///
     /// Traps anywhere else.
@@ -20,11 +36,10 @@ package actor ServiceActor {
 
     /// Starts a task in place: `body` runs at once until it really waits, and goes on on the loop.
     ///
-    /// A continuation resumes its task on the task's preferred executor, from where it finds its way back to its actor.
-    /// Without a preference that is the runtime's pool, at the price of two thread switches.
+    /// As ``task(_:)``, no step of it leaves the loop's thread.
     @ServiceActor
     @discardableResult
     package static func start(_ body: sending @escaping @ServiceActor () async -> Void) -> Task<Void, Never> {
-        Task.immediate(executorPreference: EventLoop.shared.tasks, operation: body)
+        Task.immediate(executorPreference: LoopTaskExecutor.shared, operation: body)
     }
 }

@@ -97,8 +97,8 @@ final class TestObject: BusObject {
 /// A bus with one connection that serves a ``TestObject`` and one that calls it.
 @ServiceActor
 struct TestService {
-    static let path: ObjectPath = "/org/example/Object"
-    static let interface: InterfaceName = "org.example.Test"
+    nonisolated static let path: ObjectPath = "/org/example/Object"
+    nonisolated static let interface: InterfaceName = "org.example.Test"
 
     let bus: PrivateBus
     let server: Connection

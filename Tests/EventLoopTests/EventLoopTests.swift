@@ -72,6 +72,87 @@ import Testing
         #expect(order == ["job", "deferred"])
     }
 
+    @Test("a task of the loop that is resumed goes on before the loop does anything else")
+    @ServiceActor
+    func resumption() async {
+        let steps = Steps()
+
+        await ServiceActor.task {
+            let waiting = ServiceActor.task {
+                await withCheckedContinuation { steps.waiting = $0 }
+                steps.names.append("resumed")
+            }
+            while steps.waiting == nil { await Task.yield() }
+            await withCheckedContinuation { done in
+                EventLoop.shared.defer {
+                    steps.names.append("deferred")
+                    done.resume()
+                }
+                steps.waiting?.resume()
+            }
+            await waiting.value
+        }.value
+
+        #expect(steps.names == ["resumed", "deferred"])
+    }
+
+    @Test("a job from another thread wakes the loop")
+    func otherThread() async {
+        let answer = await Task.detached { await ServiceActor.task { 42 }.value }.value
+
+        #expect(answer == 42)
+    }
+
+    @Test("an event for a watch that was cancelled in the same turn is nobody's, though the descriptor has a new owner")
+    @ServiceActor
+    func reusedDescriptor() async {
+        let (first, second) = (Pipe(), Pipe())
+        let steps = Steps()
+
+        await withCheckedContinuation { done in
+            // Both are ready in one turn. Whichever is told first gives the other's descriptor to an empty pipe.
+            for (mine, other) in [(first, second), (second, first)] {
+                mine.watch = Watch(mine.reader, for: .readable) { _ in
+                    mine.watch?.cancel()
+                    other.watch?.cancel()
+                    let empty = Pipe()
+                    dup2(empty.reader.raw, other.reader.raw)
+                    other.watch = Watch(other.reader, for: .readable) { _ in steps.names.append("stale") }
+                    steps.kept = empty
+                    EventLoop.shared.defer { done.resume() }
+                }
+            }
+            first.fill()
+            second.fill()
+        }
+        first.watch?.cancel()
+        second.watch?.cancel()
+
+        #expect(steps.names.isEmpty)
+    }
+
+    /// A pipe that is empty until it is filled.
+    @ServiceActor private final class Pipe {
+        let reader: FileDescriptor
+        let writer: FileDescriptor
+        var watch: Watch?
+
+        init() {
+            var ends: [Int32] = [0, 0]
+            #expect(pipe(&ends) == 0)
+            reader = FileDescriptor(adopting: ends[0])
+            writer = FileDescriptor(adopting: ends[1])
+        }
+
+        func fill() { _ = write(writer.raw, "x", 1) }
+    }
+
+    @ServiceActor private final class Steps {
+        var names: [String] = []
+        var waiting: CheckedContinuation<Void, Never>?
+        var kept: Pipe?
+    }
+
     @ServiceActor private static var kept: Timer?
     @ServiceActor private var kept: Timer? {
         get { Self.kept }

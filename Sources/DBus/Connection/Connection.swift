@@ -100,9 +100,13 @@ package final class Connection {
             clock.after(timeout) { [pending] in pending.finish(serial, .failure(.noReply)) }
         }
         return try await withTaskCancellationHandler {
-            await withCheckedContinuation { pending.add(serial, deadline: deadline, $0) }
+            await withCheckedContinuation { continuation in
+                pending.add(serial, deadline: deadline, continuation)
+                // Cancelled before there was anything to end.
+                if Task.isCancelled { pending.finish(serial, .failure(.cancelled)) }
+            }
         } onCancel: {
-            Task { @ServiceActor [pending] in pending.finish(serial, .failure(.cancelled)) }
+            ServiceActor.task { [pending] in pending.finish(serial, .failure(.cancelled)) }
         }.get()
     }
 

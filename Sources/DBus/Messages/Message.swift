@@ -27,16 +27,17 @@ package final class Message: @unchecked Sendable {
             dbus_message_unref(pointer)
         } else {
             nonisolated(unsafe) let pointer = pointer
-            Task { @ServiceActor in dbus_message_unref(pointer) }
+            ServiceActor.task { dbus_message_unref(pointer) }
         }
     }
 
     // MARK: Making
 
+    /// - Parameter interface: `nil` leaves it to the callee which of its interfaces is meant.
     package static func methodCall(
-        to destination: BusName, _ path: ObjectPath, _ interface: InterfaceName, _ member: MemberName
+        to destination: BusName, _ path: ObjectPath, _ interface: InterfaceName?, _ member: MemberName
     ) -> Message {
-        adopt(dbus_message_new_method_call(destination.string, path.string, interface.string, member.string))
+        adopt(dbus_message_new_method_call(destination.string, path.string, interface?.string, member.string))
     }
 
     /// - Parameter destination: the one peer that gets it; `nil` for everyone who listens.

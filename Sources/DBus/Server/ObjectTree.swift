@@ -22,7 +22,7 @@ package final class ObjectTree {
     weak var connection: Connection?
 
     private var objects: [ObjectPath: any BusObject] = [:]
-    private var branches: [(prefix: String, branch: Branch)] = []
+    private var branches: [(root: ObjectPath, prefix: String, branch: Branch)] = []
     private var runningCalls: [BusName: Int] = [:]
 
     /// Calls of one peer that may be under way at once.
@@ -33,13 +33,13 @@ package final class ObjectTree {
     package func remove(at path: ObjectPath) { objects[path] = nil }
 
     /// Serves everything below `path` from `branch`.
-    package func add(_ branch: Branch, below path: ObjectPath) { branches.append((path.string + "/", branch)) }
+    package func add(_ branch: Branch, below path: ObjectPath) { branches.append((path, path.string + "/", branch)) }
 
     // MARK: Finding
 
     func object(at path: ObjectPath) -> (any BusObject)? {
         if let object = objects[path] { return object }
-        for (prefix, branch) in branches where path.string.utf8.starts(with: prefix.utf8) {
+        for (_, prefix, branch) in branches where path.string.utf8.starts(with: prefix.utf8) {
             return branch.object(path)
         }
         return nil
@@ -49,14 +49,19 @@ package final class ObjectTree {
     func children(of path: ObjectPath, for sender: BusName) -> [String] {
         let prefix = path == .root ? "/" : path.string + "/"
         var names: Set<String> = []
-        for other in objects.keys.map(\.string) + branches.map({ String($0.prefix.dropLast()) })
-        where other.hasPrefix(prefix) && other != "/" {
-            names.insert(String(other.dropFirst(prefix.count).prefix { $0 != "/" }))
+        for other in Array(objects.keys) + branches.map(\.root)
+        where other != .root && other.string.hasPrefix(prefix) {
+            names.insert(String(other.string.dropFirst(prefix.count).prefix { $0 != "/" }))
         }
-        for (branchPrefix, branch) in branches where prefix.hasPrefix(branchPrefix) {
+        for (_, branchPrefix, branch) in branches where prefix.hasPrefix(branchPrefix) {
             names.formUnion(branch.children(path, sender))
         }
         return names.sorted()
+    }
+
+    /// Whether a path without an object exists all the same: the root of a branch, or the way to what is below.
+    private func isNode(_ path: ObjectPath, for sender: BusName) -> Bool {
+        branches.contains { $0.root == path } || !children(of: path, for: sender).isEmpty
     }
 
     // MARK: Handling
@@ -77,7 +82,7 @@ package final class ObjectTree {
 
     private func prepare(_ call: MethodCall, _ message: Message) throws(BusError) -> PreparedCall {
         let target = ServedPath(tree: self, path: call.path, object: object(at: call.path), sender: call.sender)
-        guard target.object != nil || !target.children.isEmpty else {
+        guard target.object != nil || isNode(call.path, for: call.sender) else {
             throw .unknownMethod("Object does not exist at path “\(call.path)”")
         }
         guard let interface = target.interface(call.interface) else {
