@@ -30,6 +30,11 @@ package final class Service {
     private var useEnd: Timer?
     private var useBegan: Duration?
 
+    private var departures = 0
+    private var trimTimer: Timer?
+
+    /// After so many, the memory that they have left free is given back to the system.
+    private static let manyDepartures = 100
     /// `InUse` stays true for at least this long, so that whoever shows it can show it.
     private static let shortestUse = Duration.seconds(3)
 
@@ -102,6 +107,13 @@ package final class Service {
             clientChanged(client.number)
         }
         agents.removeAll(of: name)
+        departures += 1
+        if departures == Self.manyDepartures {
+            trimTimer = clock.after(.seconds(1)) { [weak self] in
+                self?.departures = 0
+                Memory.releaseUnused()
+            }
+        }
     }
 
     private func reconsiderClients(of user: UInt32?) {
