@@ -34,7 +34,7 @@ package actor ServiceActor {
         }
     }
 
-    /// Starts a task in place: `body` runs at once until it really waits, and goes on on the loop.
+    /// Starts a task that begins, and goes on each time, before the loop's next event.
     ///
     /// As ``task(_:)``, no step of it leaves the loop's thread.
     @ServiceActor

@@ -53,16 +53,16 @@ struct ServerTests {
         let subscription = service.client.subscribe(to: rule) { _ in order.events.append("changed") }
 
         // On the loop throughout, so that what goes on after the reply comes before what the bus sends next.
-        try await ServiceActor.task {
+        try await onLoop {
             try await service.client.settle()
             for name in ["second", "third"] {
                 try await service.call("Rename", name)
                 order.events.append("replied")
-                _ = await listener.next()
+                _ = try await listener.next()
             }
             try await service.call("Rename", "fourth")
-        }.value
-        let changed = await listener.next()
+        }
+        let changed = try await listener.next()
 
         #expect(order.events.prefix(4) == ["replied", "changed", "replied", "changed"])
         #expect(changed.path == TestService.path)

@@ -110,7 +110,8 @@ struct ValueTests {
             .array(of: "", []), .dictionary(key: "v", value: "s", []), .dictionary(key: "s", value: "", []),
             .dictionary(key: "s", value: "i", [.init(key: .byte(1), value: .int32(1))]),
             .dictionary(key: "s", value: "i", [.init(key: .string("a"), value: .string("b"))]),
-            .unixFD(UnixFD(FileDescriptor(adopting: -1))), .structure([.variant(.structure([]))]),
+            .structure([.array(of: "", []), .byte(1)]), .unixFD(UnixFD(FileDescriptor(adopting: -1))),
+            .structure([.variant(.structure([]))]),
         ])
     func unwritable(value: Value) {
         #expect(throws: WriteError.self) { try Self.message().append(Variant(value)) }

@@ -96,6 +96,24 @@ import Testing
         #expect(steps.names == ["resumed", "deferred"])
     }
 
+    @Test("a task that is started begins before the loop's next event")
+    @ServiceActor
+    func start() async {
+        let steps = Steps()
+
+        await withCheckedContinuation { done in
+            EventLoop.shared.defer {
+                _ = ServiceActor.start { steps.names.append("begun") }
+            }
+            EventLoop.shared.defer {
+                steps.names.append("next")
+                done.resume()
+            }
+        }
+
+        #expect(steps.names == ["begun", "next"])
+    }
+
     @Test("a job from another thread wakes the loop")
     func otherThread() async {
         let answer = await Task.detached { await ServiceActor.task { 42 }.value }.value

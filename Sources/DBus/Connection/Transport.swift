@@ -86,7 +86,7 @@ final class Transport {
         isScheduled = false
         for _ in 0..<Self.messagesPerTurn {
             guard !isClosed, let next = dbus_connection_pop_message(pointer) else { return }
-            receive(Message(adopting: next))
+            receive(Message(adopting: next, isReceived: true))
         }
         scheduleReceiving()
     }

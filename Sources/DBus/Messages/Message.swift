@@ -11,6 +11,7 @@ package final class Message: @unchecked Sendable {
     }
 
     let pointer: OpaquePointer
+    private let isReceived: Bool
 
     /// What a ``MessageReader`` may still take, in bytes of memory.
     var readingBudget = 0
@@ -19,15 +20,20 @@ package final class Message: @unchecked Sendable {
     var writtenDescriptors = 0
 
     /// Takes over a reference the caller owns, as returned by `dbus_message_new_*`.
-    init(adopting pointer: OpaquePointer) { self.pointer = pointer }
+    ///
+    /// - Parameter isReceived: whether it counts towards what a connection has unread.
+    init(adopting pointer: OpaquePointer, isReceived: Bool = false) {
+        self.pointer = pointer
+        self.isReceived = isReceived
+    }
 
     deinit {
         // libdbus may go on reading the socket once a received message is gone, which is the loop's business.
-        if EventLoop.shared.isIsolatingCurrentContext() == true {
-            dbus_message_unref(pointer)
-        } else {
+        if isReceived, EventLoop.shared.isIsolatingCurrentContext() != true {
             nonisolated(unsafe) let pointer = pointer
             ServiceActor.task { dbus_message_unref(pointer) }
+        } else {
+            dbus_message_unref(pointer)
         }
     }
 
@@ -83,8 +89,7 @@ package final class Message: @unchecked Sendable {
     }
 
     package func append(_ value: Value) throws(WriteError) {
-        let type = value.signature
-        guard type.isSingleType else { throw .unfittingType(expected: Variant.signature, found: type) }
+        try value.expectSingleType()
         try MessageWriter(appendingTo: self).writeValue(value)
     }
 

@@ -1,5 +1,6 @@
 internal import CDBus
 import EventLoop
+import Glibc
 
 /// Appends values to the body of a message.
 ///
@@ -42,19 +43,20 @@ package struct MessageWriter: ~Copyable {
     }
 
     func writeString(_ type: Signature, _ text: String) throws(WriteError) {
-        guard !text.utf8.contains(0) else { throw .embeddedNUL }
-        try account(text.utf8.count + 8)
-        let isWritten = text.withCString { pointer in
+        let length = text.utf8.count
+        try account(length + 8)
+        let isWritten: Bool? = text.withCString { pointer in
+            guard strlen(pointer) == length else { return nil }
             var value = DBusBasicValue(str: UnsafeMutablePointer(mutating: pointer))
             return dbus_message_iter_append_basic(iterator, type.code, &value) != 0
         }
+        guard let isWritten else { throw .embeddedNUL }
         guard isWritten else { throw .tooLarge }
     }
 
     func writeVariant(_ value: Value) throws(WriteError) {
-        let type = value.signature
-        guard type.isSingleType else { throw .unfittingType(expected: Variant.signature, found: type) }
-        try writeContainer("v", type) { contents throws(WriteError) in try contents.writeValue(value) }
+        try value.expectSingleType()
+        try writeContainer("v", value.signature) { contents throws(WriteError) in try contents.writeValue(value) }
     }
 
     /// Opens a container, lets `body` fill it, and closes it; where `body` throws, gives it up.
@@ -95,7 +97,7 @@ package struct MessageWriter: ~Copyable {
 
     // MARK: Any value
 
-    /// Writes a value whose whole signature has been checked, and checks that what it holds is what it says.
+    /// Writes a value, and checks that what it holds is what it says.
     func writeValue(_ value: Value) throws(WriteError) {
         switch value {
         case .byte(let value): try value.write(to: self)
@@ -117,6 +119,7 @@ package struct MessageWriter: ~Copyable {
                 for field in fields { try contents.writeValue(field) }
             }
         case .array(let type, let elements):
+            try value.expectSingleType()
             try writeContainer("a", type) { contents throws(WriteError) in
                 for element in elements {
                     try element.expect(type)
@@ -124,6 +127,7 @@ package struct MessageWriter: ~Copyable {
                 }
             }
         case .dictionary(let key, let type, let entries):
+            try value.expectSingleType()
             let entryType = Signature(trusted: "{" + key.string + type.string + "}")
             try writeContainer("a", entryType) { contents throws(WriteError) in
                 for entry in entries {
@@ -140,6 +144,12 @@ package struct MessageWriter: ~Copyable {
 }
 
 extension Value {
+    /// Throws where the value's stated types do not make one. Two that are malformed may look well-formed side by side.
+    func expectSingleType() throws(WriteError) {
+        let type = signature
+        guard type.isSingleType else { throw .unfittingType(expected: Variant.signature, found: type) }
+    }
+
     fileprivate func expect(_ type: Signature) throws(WriteError) {
         guard signature == type else { throw .unfittingType(expected: type, found: signature) }
     }

@@ -1,4 +1,5 @@
 internal import CDBus
+import Glibc
 
 /// A name of the D-Bus specification whose form has been checked.
 ///
@@ -16,7 +17,8 @@ package protocol ValidatedName: Sendable, Hashable, Comparable, CustomStringConv
 extension ValidatedName {
     /// - Returns: `nil` unless `string` has the form that the specification asks for.
     package init?(_ string: String) {
-        guard !string.utf8.contains(0), string.withCString(Self.validate) else { return nil }
+        let length = string.utf8.count
+        guard string.withCString({ strlen($0) == length && Self.validate($0) }) else { return nil }
         self.init(trusted: string)
     }
 

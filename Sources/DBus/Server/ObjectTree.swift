@@ -97,7 +97,7 @@ package final class ObjectTree {
 
     private func run(_ prepared: @escaping PreparedCall, _ call: MethodCall) {
         runningCalls[call.sender, default: 0] += 1
-        // In place until the first real suspension, so that calls keep the order of the bus.
+        // Up to its first real suspension before the next message, so that calls keep the order of the bus.
         ServiceActor.start { [self] in
             let reply: Message
             do {

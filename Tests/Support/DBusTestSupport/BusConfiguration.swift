@@ -16,6 +16,23 @@ package struct BusConfiguration: Sendable {
           </policy>
         """
 
+    /// As on the stock system bus: what is not allowed for a name or a user is not allowed, signals excepted.
+    package static let systemPolicy = """
+          <policy context="default">
+            <allow user="*"/>
+            <deny own="*"/>
+            <deny send_type="method_call"/>
+            <allow send_type="signal"/>
+            <allow send_requested_reply="true" send_type="method_return"/>
+            <allow send_requested_reply="true" send_type="error"/>
+            <allow receive_type="method_call"/>
+            <allow receive_type="method_return"/>
+            <allow receive_type="error"/>
+            <allow receive_type="signal"/>
+            <allow send_destination="org.freedesktop.DBus" send_interface="org.freedesktop.DBus"/>
+          </policy>
+        """
+
     /// Limits that a test with thousands of peers does not meet. Match rules stay at the 512 of the stock bus.
     package static let generousLimits = [
         "max_connections_per_user": 20_000, "max_completed_connections": 20_000, "max_replies_per_connection": 20_000,

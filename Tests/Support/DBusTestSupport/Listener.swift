@@ -4,27 +4,18 @@ import EventLoop
 /// The signals that fit a rule, in order.
 @ServiceActor
 package final class Listener {
-    private let arrived = Queue()
+    private let arrived = Events<Message>()
     private let subscription: Subscription
 
-    private final class Queue {
-        var messages: [Message] = []
-        var waiting: CheckedContinuation<Void, Never>?
+    package init(_ connection: Connection, _ rule: MatchRule) {
+        subscription = connection.subscribe(to: rule) { [arrived] in arrived.add($0) }
     }
 
-    package init(_ connection: Connection, _ rule: MatchRule) {
-        subscription = connection.subscribe(to: rule) { [arrived] message in
-            arrived.messages.append(message)
-            arrived.waiting?.resume()
-            arrived.waiting = nil
-        }
-    }
+    /// How many have come that nobody has taken yet.
+    package var count: Int { arrived.count }
 
     /// The next signal. One waits at a time.
-    package func next() async -> Message {
-        while arrived.messages.isEmpty { await withCheckedContinuation { arrived.waiting = $0 } }
-        return arrived.messages.removeFirst()
-    }
+    package func next() async throws -> Message { try await arrived.next() }
 }
 
 extension Connection {

@@ -1,0 +1,98 @@
+import DBus
+import DBusTestSupport
+import EventLoop
+import Foundation
+import GeoClueAPI
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct LifeCycleTests {
+    init() { EventLoop.startThread() }
+
+    @Test("SIGTERM and SIGINT end the daemon with status 0", arguments: [SIGTERM, SIGINT])
+    @ServiceActor
+    func termination(signal: Int32) async throws {
+        let daemon = try await RunningDaemon()
+
+        daemon.program.send(signal: signal)
+
+        #expect(await daemon.program.ended() == .status(0))
+    }
+
+    @Test("losing the bus ends the daemon with a non-zero status and one line that says so")
+    @ServiceActor
+    func busLoss() async throws {
+        let daemon = try await RunningDaemon()
+        let before = daemon.program.errors.text
+
+        await daemon.bus.stop()
+        let exit = await daemon.program.ended()
+        let said = await daemon.program.errors.wholeText().dropFirst(before.count)
+
+        #expect(exit == .status(1))
+        #expect(said.split(separator: "\n").count == 1)
+        #expect(said.contains("bus"))
+    }
+
+    @Test("where the name is taken the daemon says so and leaves with status 0")
+    @ServiceActor
+    func nameTaken() async throws {
+        let daemon = try await RunningDaemon()
+
+        let second = try RunningDaemon.start(on: daemon.bus, configurationFile: daemon.configurationFile)
+        let exit = await second.ended()
+
+        #expect(exit == .status(0))
+        #expect(await second.errors.wholeText().contains("org.freedesktop.GeoClue2"))
+    }
+
+    @Test("without a bus the daemon ends with a non-zero status and says what it tried")
+    @ServiceActor
+    func noBus() async throws {
+        let program = try ChildProgram(RunningDaemon.executable, ["--bus", "unix:path=/nonexistent/bus"])
+
+        let exit = await program.ended()
+        let said = await program.errors.wholeText()
+
+        #expect(exit == .status(1))
+        #expect(said.contains("/nonexistent/bus"))
+        #expect(said.split(separator: "\n").filter { $0.hasPrefix("<3>") }.count == 1)
+    }
+
+    @Test("--check names the file and the line of each fault, and tells by its status")
+    @ServiceActor
+    func check() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "check-\(UUID().uuidString.prefix(8))")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let (good, bad) = (folder.appending(path: "good.conf"), folder.appending(path: "bad.conf"))
+        try "[gpsd]\nenable=true\n".write(to: good, atomically: true, encoding: .utf8)
+        try "# A comment\n[gpsd]\nenable=perhaps\n".write(to: bad, atomically: true, encoding: .utf8)
+
+        let fine = try ChildProgram(RunningDaemon.executable, ["--check", "--config", good.path])
+        let faulty = try ChildProgram(RunningDaemon.executable, ["--check", "--config", bad.path])
+        let exits = [await fine.ended(), await faulty.ended()]
+        let said = await faulty.output.wholeText() + faulty.errors.wholeText()
+
+        #expect(exits[0] == .status(0))
+        #expect(exits[1] != .status(0))
+        #expect(said.contains("\(bad.path):3"))
+    }
+
+    @Test("SIGHUP reads the configuration again: what it forbids is refused from then on")
+    @ServiceActor
+    func reload() async throws {
+        let daemon = try await RunningDaemon()
+        let client = try await GeoClueClient(on: daemon.bus)
+        try await client.start()
+        try await client.stop()
+
+        let forbidden = RunningDaemon.configuration(
+            "[org.example.Maps]\nallowed=false\nsystem=false\nusers=\n", nmeaSocket: daemon.feed.path)
+        try forbidden.write(to: daemon.configurationFile, atomically: true, encoding: .utf8)
+        daemon.program.send(signal: SIGHUP)
+        _ = try await daemon.program.errors.next(containing: "configuration")
+
+        await #expect(throws: BusError.self) { try await client.start() }
+    }
+}
