@@ -5,7 +5,8 @@ import Foundation
 import GeoClueAPI
 import Testing
 
-@Suite(.timeLimit(.minutes(3)))
+@Suite(
+    .timeLimit(.minutes(3)), .disabled(if: isSanitized, "the sanitizers keep what was freed"))
 struct MemoryTests {
     init() { EventLoop.startThread() }
 
@@ -84,4 +85,9 @@ struct MemoryTests {
         let kilobytes = try #require(Int(line.split(separator: " ")[1]))
         return kilobytes << 10
     }
+}
+
+/// Whether the tests, and so the daemon beside them, run under a sanitizer, as `make asan` and `make tsan` say.
+private let isSanitized = ProcessInfo.processInfo.environment.keys.contains {
+    $0 == "ASAN_OPTIONS" || $0 == "TSAN_OPTIONS"
 }
