@@ -23,7 +23,8 @@ package final class Positioner {
         didSet { if demand != oldValue { demandChanged(from: oldValue) } }
     }
 
-    private let slots: [Slot]
+    private var slots: [Slot] = []
+    private var hasDiscovered = false
     private let clock: any Clock
     private var arbiter = Arbiter()
     private var cells = CoarseCells()
@@ -43,16 +44,38 @@ package final class Positioner {
 
     package init(sources: [any LocationSource], clock: any Clock) {
         self.clock = clock
-        slots = sources.map { Slot($0) }
         availableLevel = sources.map(\.availableLevel).max() ?? .none
-        for slot in slots {
-            slot.source.report = { [weak self, unowned slot] in self?.receive($0, from: slot) }
-        }
+        slots = sources.map { newSlot($0) }
     }
 
     /// Lets the sources look for their hardware.
     package func discover() {
+        hasDiscovered = true
         for slot in slots { slot.source.discover() }
+    }
+
+    /// Takes other sources from now on. Those that are among the present ones go on undisturbed; what goes is stopped
+    /// at once, and what it found counts no more.
+    package func replaceSources(_ sources: [any LocationSource]) {
+        let kept = slots.filter { slot in sources.contains { $0 === slot.source } }
+        let gone = slots.filter { slot in !kept.contains { $0 === slot } }
+        slots = sources.map { source in kept.first { $0.source === source } ?? newSlot(source) }
+        for slot in gone { slot.end() }
+        if !gone.isEmpty {
+            update { arbiter, now in
+                for slot in gone { arbiter.loseAll(of: slot.source.name, at: now) }
+            }
+        }
+        if hasDiscovered {
+            for slot in slots where !kept.contains(where: { $0 === slot }) { slot.source.discover() }
+        }
+        availabilityChanged()
+    }
+
+    private func newSlot(_ source: any LocationSource) -> Slot {
+        let slot = Slot(source)
+        source.report = { [weak self, unowned slot] in self?.receive($0, from: slot) }
+        return slot
     }
 
     // MARK: What is known
@@ -215,7 +238,7 @@ private final class Slot {
 
     /// Whether the source runs and `fix` is what it says.
     func stands(behind fix: Fix) -> Bool {
-        demand != nil && hasReported && (fix.source == source.name || fix.source.hasPrefix(source.name + ":"))
+        demand != nil && hasReported && fix.isOf(source.name)
     }
 
     func run(for wanted: Demand?, _ clock: any Clock) {
@@ -229,6 +252,13 @@ private final class Slot {
                 self?.tell(nil)
             }
         }
+    }
+
+    /// Stops the source without grace, and hears no more of it.
+    func end() {
+        source.report = nil
+        grace = nil
+        tell(nil)
     }
 
     private func tell(_ wanted: Demand?) {

@@ -79,6 +79,12 @@ package struct Arbiter: Sendable {
         _ = choose(at: now, fresh: nil)
     }
 
+    /// Forgets a source with all its devices.
+    package mutating func loseAll(of name: String, at now: Duration) {
+        for index in tracks.indices.reversed() where tracks[index].newest?.isOf(name) == true { remove(at: index) }
+        _ = choose(at: now, fresh: nil)
+    }
+
     /// The current fix, if its source is still there and it has not expired.
     package func livePick(at now: Duration) -> Fix? {
         guard let picked, let fix = tracks[picked].latest, fix.isLive(at: now) else { return nil }

@@ -6,6 +6,11 @@ extension Fix {
         kind.lifetime.map { now - measuredAt <= $0 } ?? true
     }
 
+    /// Whether the source of that name found it, by whichever of its devices.
+    func isOf(_ name: String) -> Bool {
+        source == name || source.hasPrefix(name + ":")
+    }
+
     /// Radius of uncertainty in metres, grown by what may have happened since the fix was measured.
     package func effectiveAccuracy(at now: Duration) -> Double {
         (horizontalAccuracy ?? 0) + driftSpeed * (now - measuredAt).seconds
