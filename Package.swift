@@ -33,6 +33,7 @@ let package = Package(
     targets: [
         // Floor 0: C libraries.
         .systemLibrary(name: "CDBus", pkgConfig: "dbus-1", providers: [.apt(["libdbus-1-dev"])]),
+        .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
         .systemLibrary(name: "CGetopt"),
         .systemLibrary(name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
         .systemLibrary(name: "CLinux"),
@@ -43,6 +44,8 @@ let package = Package(
         room("Geolocation"),
         room("JSON", ["CJansson"]),
         room("KeyFile"),
+        room("NMEA", ["Geolocation"]),
+        room("Routes", ["CExpat", "EventLoop", "Geolocation", "NMEA"]),
 
         // Floor 2: knowing.
         room("GeoClueAPI", ["DBus", "Geolocation"]),
@@ -50,7 +53,7 @@ let package = Package(
         room("Positioning", ["EventLoop", "Geolocation"]),
 
         // Floor 3: doing.
-        room("LocationSources", ["EventLoop", "Geolocation", "JSON", "Positioning"]),
+        room("LocationSources", ["EventLoop", "Geolocation", "JSON", "NMEA", "Positioning", "Routes"]),
         room(
             "LocationDaemon",
             ["Authorization", "DBus", "EventLoop", "GeoClueAPI", "Geolocation", "Positioning"]),
@@ -60,23 +63,29 @@ let package = Package(
             "whereaboutsd",
             [
                 "Authorization", "CGetopt", "DBus", "EventLoop", "GeoClueAPI", "KeyFile", "LocationDaemon",
-                "LocationSources", "Positioning",
+                "LocationSources", "Positioning", "Routes",
             ]),
         program("WhereaboutsCommand", ["DBus", "EventLoop", "GeoClueAPI", "Geolocation"]),
 
         // Tests.
         support("DBusTestSupport", ["DBus", "EventLoop"]),
+        support("NMEATestSupport", ["NMEA"]),
         support("LocationTestSupport", ["EventLoop", "Geolocation", "Positioning"]),
         tests("EventLoopTests", ["EventLoop"]),
         tests("DBusTests", ["DBus", "DBusTestSupport", "EventLoop", "LocationTestSupport"]),
         tests("GeolocationTests", ["Geolocation"]),
         tests("JSONTests", ["JSON"]),
+        tests("NMEATests", ["Geolocation", "NMEA", "NMEATestSupport"]),
+        tests("RoutesTests", ["EventLoop", "Geolocation", "NMEATestSupport", "Routes"]),
         tests("KeyFileTests", ["KeyFile"]),
         tests("AuthorizationTests", ["Authorization", "EventLoop", "Geolocation", "LocationTestSupport"]),
         tests("PositioningTests", ["EventLoop", "Geolocation", "LocationTestSupport", "Positioning"]),
         tests(
             "LocationSourcesTests",
-            ["EventLoop", "Geolocation", "JSON", "LocationSources", "LocationTestSupport", "Positioning"]),
+            [
+                "EventLoop", "Geolocation", "JSON", "LocationSources", "LocationTestSupport", "NMEA",
+                "NMEATestSupport", "Positioning", "Routes",
+            ]),
         tests(
             "LocationDaemonTests",
             [

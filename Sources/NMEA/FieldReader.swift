@@ -128,7 +128,7 @@ struct Decimal: Equatable {
 
 extension Int {
     /// One to nine digits and nothing else.
-    init?(digits text: ArraySlice<UInt8>) {
+    package init?(digits text: ArraySlice<UInt8>) {
         guard (1...9).contains(text.count) else { return nil }
         var value = 0
         for byte in text {

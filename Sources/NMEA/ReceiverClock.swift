@@ -1,12 +1,12 @@
 import Geolocation
 
 /// Makes a timestamp of what a receiver says about the time.
-enum ReceiverClock {
+package enum ReceiverClock {
     /// - Parameters:
     ///   - wallTime: the system clock at arrival, in microseconds since the epoch.
     /// - Returns: the receiver's own time. Where it has told no date, the latest day that does not put the fix more
     ///   than a minute into the system clock's future; where it has told no time, the system clock's.
-    static func timestamp(time: TimeOfDay?, day: CalendarDay?, wallTime: Int64) -> Timestamp {
+    package static func timestamp(time: TimeOfDay?, day: CalendarDay?, wallTime: Int64) -> Timestamp {
         guard let time else { return Timestamp(microseconds: wallTime) }
         if let day {
             return Timestamp(microseconds: Int64(day.sinceEpoch) * microsecondsADay + time.microseconds)

@@ -7,8 +7,8 @@ package struct SentenceReader: Sendable {
 
     private var sentence: [UInt8] = []
     private var checksum = Checksum()
-    /// Whether this stream has ever had a right checksum. Receivers older than the rule send none at all.
-    private var hasChecksums = false
+    /// How many sentences with a right checksum there have been. Receivers older than the rule send none at all.
+    private(set) var soundSentences = 0
 
     private enum Checksum {
         /// Not within a sentence.
@@ -64,9 +64,9 @@ package struct SentenceReader: Sendable {
     private mutating func finish(_ body: (ArraySlice<UInt8>) -> Void) {
         switch checksum {
         case .reading(let sum, let value, count: 2) where sum == value:
-            hasChecksums = true
+            soundSentences &+= 1
             body(sentence[...])
-        case .summing where !hasChecksums:
+        case .summing where soundSentences == 0:
             body(sentence[...])
         default:
             break

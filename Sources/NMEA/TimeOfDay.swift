@@ -5,7 +5,7 @@ package struct TimeOfDay: Sendable, Hashable, Comparable {
     package init(microseconds: Int64) { self.microseconds = microseconds }
 
     /// Reads `hhmmss` with any number of decimals; those beyond the sixth are dropped. A leap second is second 60.
-    init?(_ text: ArraySlice<UInt8>) {
+    package init?(_ text: ArraySlice<UInt8>) {
         let start = text.startIndex
         guard text.count >= 6, let whole = Int(digits: text[start..<start + 6]) else { return nil }
         let (hours, minutes, seconds) = (whole / 10000, whole / 100 % 100, whole % 100)

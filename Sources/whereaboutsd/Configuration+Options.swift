@@ -30,5 +30,8 @@ extension Configuration {
         simulation.isEnabled = true
         gpsd.isEnabled = false
         networkNMEA.isEnabled = false
+        nmea.tcp = nil
+        nmea.device = nil
+        staticSource.isEnabled = false
     }
 }

@@ -1,6 +1,8 @@
 import Foundation
 import Geolocation
 import JSON
+import NMEA
+import NMEATestSupport
 import Testing
 
 @testable import LocationSources

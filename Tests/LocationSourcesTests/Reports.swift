@@ -34,3 +34,9 @@ final class Reports {
 extension Demand {
     static let exact = Demand(level: .exact, minimumInterval: 0)
 }
+
+extension SourceReport {
+    var fix: Fix! {
+        if case .fix(let fix) = self { fix } else { nil }
+    }
+}

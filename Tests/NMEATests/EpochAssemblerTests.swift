@@ -1,6 +1,8 @@
 import Geolocation
-@testable import LocationSources
+import NMEATestSupport
 import Testing
+
+@testable import NMEA
 
 @Suite struct EpochAssemblerTests {
     @Test("what GGA and RMC say of the same time is one fix")

@@ -1,5 +1,6 @@
-@testable import LocationSources
 import Testing
+
+@testable import NMEA
 
 @Suite struct SentenceReaderTests {
     private func sentences(_ pieces: [[UInt8]]) -> [String] {

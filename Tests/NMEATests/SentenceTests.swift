@@ -1,6 +1,8 @@
 import Geolocation
-@testable import LocationSources
+import NMEATestSupport
 import Testing
+
+@testable import NMEA
 
 @Suite struct SentenceTests {
     @Test("GGA gives position, height, dilution and time")

@@ -1,5 +1,6 @@
 import Geolocation
 import JSON
+import NMEA
 
 /// One line of gpsd's JSON protocol, as far as positions need it (gpsd_json(5), protocol 3.10 and later).
 ///

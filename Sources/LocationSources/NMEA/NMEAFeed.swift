@@ -1,0 +1,81 @@
+import EventLoop
+import Positioning
+
+/// A receiver's stream from an address: connected again and again from ``start()`` to ``stop()``.
+@ServiceActor
+final class NMEAFeed {
+    var report: (@ServiceActor (SourceReport) -> Void)?
+
+    private let name: String
+    private let address: StreamAddress
+    private let accuracyFloor: Double
+    private let clock: any Clock
+
+    /// What exists only while it runs.
+    private var session: Session?
+    private var hasLoggedTrouble = false
+
+    private struct Session {
+        let receiver: NMEAReceiver
+        var connection: StreamConnection?
+        var connectedAt = Duration.zero
+        var reconnect = Reconnect.feed
+        var retry: Timer?
+    }
+
+    /// - Parameters:
+    ///   - name: what its fixes bear as ``Fix/source``.
+    ///   - accuracyFloor: radius in metres below which none of its fixes is believed.
+    init(_ name: String, from address: StreamAddress, accuracyFloor: Double = 0, clock: any Clock) {
+        self.name = name
+        self.address = address
+        self.accuracyFloor = accuracyFloor
+        self.clock = clock
+    }
+
+    func start() {
+        guard session == nil else { return }
+        let receiver = NMEAReceiver(name, accuracyFloor: accuracyFloor, clock: clock) { [weak self] in
+            self?.report?($0)
+        }
+        receiver.onLife = { [weak self] in self?.hasLoggedTrouble = false }
+        session = Session(receiver: receiver)
+        connect()
+    }
+
+    func stop() {
+        session?.receiver.stop()
+        session?.connection?.close()
+        session = nil
+    }
+
+    private func connect() {
+        session?.receiver.begin()
+        session?.connectedAt = clock.now
+        session?.connection = StreamConnection(to: address, clock: clock) { [weak self] in self?.handle($0) }
+    }
+
+    private func handle(_ event: StreamConnection.Event) {
+        switch event {
+        case .connected:
+            Log.debug("\(name): connected to \(address)")
+        case .received(let bytes):
+            session?.reconnect.worked()
+            session?.receiver.received(bytes)
+        case .ended(let end):
+            ended(end)
+        }
+    }
+
+    private func ended(_ end: StreamConnection.End) {
+        guard var session else { return }
+        if !hasLoggedTrouble {
+            Log.notice("\(name): \(address): \(end); trying again until nobody needs it")
+            hasLoggedTrouble = true
+        }
+        let wait = session.reconnect.wait(afterLiving: clock.now - session.connectedAt)
+        session.connection = nil
+        session.retry = clock.after(wait) { [weak self] in self?.connect() }
+        self.session = session
+    }
+}
