@@ -1,85 +1,179 @@
 import EventLoop
-import Foundation
 import Geolocation
+import LocationTestSupport
 import Positioning
 import Testing
 
 @testable import LocationSources
 
-/// Runs the source against the gpsd that the system has, fed with a recorded log through a pseudo terminal.
-///
-/// The program that does the feeding is not part of the project; without it, or without gpsd, the test is skipped.
-@Suite(.timeLimit(.minutes(1))) struct RealGPSDTests {
+/// The source against a real gpsd: what is promised about losing and finding receivers.
+@Suite(
+    .serialized, .timeLimit(.minutes(1)), .enabled(if: GPSDReplay.isPossible, "needs gpsd and the shared stand-ins"))
+struct RealGPSDTests {
     init() { EventLoop.startThread() }
 
-    private static let shared = URL(filePath: #filePath).deletingLastPathComponent()
-        .appending(path: "../../../shared").standardized
-    private static let replay = shared.appending(path: "standins/gpsd_replay.py")
-    private static let log = URL(filePath: #filePath).deletingLastPathComponent()
-        .appending(path: "../Recordings/harbour.nmea").standardized
+    /// What GPSDReplay's receivers stand at.
+    private static let west = Coordinate(latitude: 10.5, longitude: 20)
+    private static let east = Coordinate(latitude: 10.5, longitude: 20 + 6.0 / 60)
 
-    private static var canRun: Bool {
-        [replay.path, "/usr/sbin/gpsd", "/usr/bin/env"].allSatisfy {
-            FileManager.default.fileExists(atPath: $0)
-        }
+    private static func isAt(_ fix: Fix?, _ place: Coordinate?) -> Bool {
+        guard let fix, let place else { return false }
+        return fix.coordinate.distance(to: place) < 0.2
     }
 
-    @Test("a real gpsd names its device, gives fixes, and is found again after a restart", .enabled(if: canRun))
+    /// A gpsd, a source that watches it, and what the source has reported.
     @ServiceActor
-    func life() async throws {
-        let port = UInt16.random(in: 20000...29999)
-        let feeder = Process()
-        let (input, output) = (Pipe(), Pipe())
-        feeder.executableURL = URL(filePath: "/usr/bin/env")
-        feeder.arguments = [
-            "python3", Self.replay.path, "--port", String(port), "--log", Self.log.path, "--rate", "200", "--loop",
-            "--seconds", "50", "--gpsd-arg=-s", "--gpsd-arg=38400",
-        ]
-        feeder.standardInput = input
-        feeder.standardOutput = output
-        try feeder.run()
-        // It stops gpsd, which takes seconds, and then itself; nobody here needs to see that.
-        defer { try? input.fileHandleForWriting.write(contentsOf: Data("quit\n".utf8)) }
-        var ready = Self.announcements(of: output, beginning: "READY").makeAsyncIterator()
-        #expect(await ready.next() != nil)
-        let source = GPSDSource(address: .tcp(host: "127.0.0.1", port: port), clock: LoopClock.shared)
-        let reports = Reports(of: source)
+    private final class Bench {
+        let gpsd: GPSDReplay
+        let source: GPSDSource
+        let reports: Reports
+        let clock = ManualClock()
 
-        source.discover()
-        #expect(try await reports.next() == .availabilityChanged)
-        #expect(source.availableLevel == .exact)
-
-        source.run(for: .exact)
-        let first = try await reports.nextFix()
-        #expect(first.source.hasPrefix("gpsd:/dev/pts/"))
-        #expect(first.horizontalAccuracy ?? 0 >= 3)
-
-        try input.fileHandleForWriting.write(contentsOf: Data("restart\n".utf8))
-        #expect(await ready.next() != nil)
-        let restarted = LoopClock.shared.now
-        while true {
-            if case .fix(let fix) = try await reports.next(), fix.measuredAt > restarted { break }
+        /// - Parameter onSystemClock: whether waits are real ones.
+        init(_ logs: [String], rate: Double = 200, onSystemClock: Bool = false) async throws {
+            gpsd = try await GPSDReplay(logs: logs, rate: rate)
+            source = GPSDSource(address: gpsd.address, clock: onSystemClock ? LoopClock.shared : clock)
+            reports = Reports(of: source)
+            source.discover()
+            await until { self.source.availableLevel == .exact }
         }
-        source.run(for: nil)
+
+        func fixes(of device: Int = 0) -> [Fix] {
+            reports.all.compactMap(\.fix).filter { $0.source == "gpsd:\(gpsd.devices[device])" }
+        }
+
+        func isLost(_ device: Int = 0) -> Bool { reports.all.contains(.lost(source: "gpsd:\(gpsd.devices[device])")) }
+
+        /// Comes back with a fix that comes after this call.
+        func freshFix(of device: Int = 0) async -> Fix? {
+            let before = fixes(of: device).count
+            await until { self.fixes(of: device).count > before }
+            return fixes(of: device).last
+        }
+
+        /// Lets seconds pass until the device counts as lost.
+        ///
+        /// - Returns: how long after its last fix that was.
+        func passTimeUntilLost(_ device: Int = 0) async -> Duration {
+            await until {
+                await self.clock.advance(by: .seconds(1))
+                return self.isLost(device)
+            }
+            return clock.now - (fixes(of: device).last?.measuredAt ?? .zero)
+        }
     }
 
-    /// The lines that begin with `prefix`, as they come.
-    private static func announcements(of pipe: Pipe, beginning prefix: String) -> AsyncStream<String> {
-        let (lines, sink) = AsyncStream.makeStream(of: String.self)
-        nonisolated(unsafe) var reader = LineReader(limit: 1000)
-        pipe.fileHandleForReading.readabilityHandler = { handle in
-            let data = handle.availableData
-            guard !data.isEmpty else {
-                handle.readabilityHandler = nil
-                return sink.finish()
-            }
-            data.withUnsafeBytes { bytes in
-                reader.read(bytes) { line in
-                    let text = String(decoding: line, as: UTF8.self)
-                    if text.hasPrefix(prefix) { sink.yield(text) }
-                }
-            }
+    private static let standing = GPSDReplay.standing(minutes: "00.0000", hdop: "1.0")
+
+    @Test("a device is named before anybody watches, and gives its place once somebody does")
+    @ServiceActor
+    func place() async throws {
+        let bench = try await Bench([Self.standing])
+
+        bench.source.run(for: .exact)
+        let fix = await bench.freshFix()
+
+        #expect(Self.isAt(fix, Self.west))
+        #expect(fix?.horizontalAccuracy == 19 && fix?.altitude == 55.5)
+        #expect(fix?.measuredAt == bench.clock.now)
+    }
+
+    @Test("after a restart of gpsd there are fixes again within five seconds, and no loss in between")
+    @ServiceActor
+    func restart() async throws {
+        let bench = try await Bench([Self.standing], onSystemClock: true)
+        bench.source.run(for: .exact)
+        _ = await bench.freshFix()
+
+        try await bench.gpsd.tell("restart", answer: "READY")
+        let ready = LoopClock.shared.now
+        await until { bench.fixes().last.map { $0.measuredAt > ready } ?? false }
+
+        let fix = try #require(bench.fixes().last)
+        #expect(fix.measuredAt - ready < .seconds(5))
+        #expect(Self.isAt(fix, Self.west))
+        #expect(!bench.isLost())
+    }
+
+    @Test("a device that is pulled without a word is lost thirty seconds after its last fix")
+    @ServiceActor
+    func unplug() async throws {
+        let bench = try await Bench([Self.standing])
+        bench.source.run(for: .exact)
+        _ = await bench.freshFix()
+
+        try await bench.gpsd.tell("unplug 0", answer: "UNPLUGGED")
+        let wait = await bench.passTimeUntilLost()
+
+        #expect(wait >= .seconds(30) && wait <= .seconds(31))
+    }
+
+    @Test("a device that gpsd is told to let go is lost at once, and back when it is added")
+    @ServiceActor
+    func removeAndAdd() async throws {
+        let bench = try await Bench([Self.standing])
+        bench.source.run(for: .exact)
+        _ = await bench.freshFix()
+
+        try await bench.gpsd.tell("remove 0", answer: "REMOVE OK")
+        await until { bench.isLost() }
+        #expect(bench.source.availableLevel == .none)
+        try await bench.gpsd.tell("add 0", answer: "ADD OK")
+        await until { bench.source.availableLevel == .exact }
+
+        #expect(Self.isAt(await bench.freshFix(), Self.west))
+        #expect(bench.clock.now == .seconds(1000))
+    }
+
+    @Test("a device that falls silent is lost, and counts again with its first fix")
+    @ServiceActor
+    func silence() async throws {
+        let bench = try await Bench([Self.standing])
+        bench.source.run(for: .exact)
+        _ = await bench.freshFix()
+
+        try await bench.gpsd.tell("pause")
+        let wait = await bench.passTimeUntilLost()
+        try await bench.gpsd.tell("resume")
+
+        #expect(wait >= .seconds(30) && wait <= .seconds(31))
+        #expect(Self.isAt(await bench.freshFix(), Self.west))
+    }
+
+    @Test("of two devices the better one is followed, and the other one when that is pulled")
+    @ServiceActor
+    func twoDevices() async throws {
+        let bench = try await Bench([
+            GPSDReplay.standing(minutes: "00.0000", hdop: "5.0"), GPSDReplay.standing(minutes: "06.0000", hdop: "0.8"),
+        ])
+        let positioner = Positioner(sources: [bench.source], clock: bench.clock)
+        positioner.demand = .exact
+        let (west, east) = ("gpsd:\(bench.gpsd.devices[0])", "gpsd:\(bench.gpsd.devices[1])")
+
+        await until { positioner.position.fine?.source == east }
+        #expect(Self.isAt(positioner.position.fine, Self.east))
+        let pulled = bench.clock.now
+        try await bench.gpsd.tell("unplug 1", answer: "UNPLUGGED")
+        await until {
+            await bench.clock.advance(by: .seconds(1))
+            return positioner.position.fine?.source == west
         }
-        return lines
+
+        #expect(Self.isAt(positioner.position.fine, Self.west))
+        #expect(bench.clock.now - pulled <= .seconds(31))
+    }
+
+    @Test("a device that needs long for its first fix is waited for, however long that is")
+    @ServiceActor
+    func slowStart() async throws {
+        let bench = try await Bench([Self.standing], rate: 1)
+
+        bench.source.run(for: .exact)
+        await bench.clock.advance(by: .seconds(300))
+        #expect(bench.fixes().isEmpty && !bench.isLost())
+        try await bench.gpsd.tell("rate 200")
+
+        #expect(Self.isAt(await bench.freshFix(), Self.west))
+        #expect(bench.source.availableLevel == .exact)
     }
 }

@@ -199,6 +199,21 @@ struct ArbiterTests {
                 .tick(1801, .ip),
             ]),
         ArbitrationCase(
+            "a clearly better receiver takes over from a fresh one at once",
+            [
+                .accepted(.sample(.gnss, accuracy: 95, source: "gpsd:/dev/ttyUSB0")),
+                .accepted(.sample(.gnss, at: 0, .nextDoor, accuracy: 15, source: "gpsd:/dev/ttyUSB1")),
+            ]),
+        ArbitrationCase(
+            "two receivers that are alike do not take turns, however fast they move",
+            [
+                .accepted(.sample(.gnss, accuracy: 5, speed: 30, source: "gpsd:/dev/ttyUSB0")),
+                .refused(
+                    .sample(.gnss, at: 0.5, .nextDoor, accuracy: 5, speed: 30, source: "gpsd:/dev/ttyUSB1"),
+                    .ignore(.receiverHeld), .gnss),
+                .accepted(.sample(.gnss, at: 1, accuracy: 5, speed: 30, source: "gpsd:/dev/ttyUSB0")),
+            ]),
+        ArbitrationCase(
             "one of two receivers that is lost gives way to the other",
             [
                 .accepted(.sample(.gnss, accuracy: 5, source: "gpsd:/dev/ttyUSB0")),

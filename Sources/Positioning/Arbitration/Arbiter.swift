@@ -144,7 +144,7 @@ extension Arbiter {
         if let picked, let current = tracks[picked].latest, current.isLive(at: now) {
             let isHeld = current.isHeld(at: now)
             if isHeld { reason = .receiverHeld }
-            let best = bestTrack(at: now) { !isHeld || $0.kind == .fixed }
+            let best = bestTrack(at: now) { !isHeld || $0.kind == .fixed || $0.isBetterReceiver(than: current) }
             pick = picked
             if let best, best != picked, let challenger = tracks[best].latest,
                 challenger.effectiveAccuracy(at: now)

@@ -25,6 +25,13 @@ extension Fix {
             && (horizontalAccuracy ?? 0) <= ArbitrationConstants.receiverHoldAccuracy
     }
 
+    /// Whether it is a satellite fix that was clearly better when it was taken, so that it may replace another one even
+    /// within its hold. By their ages two equal receivers in a fast car would take turns.
+    func isBetterReceiver(than other: Fix) -> Bool {
+        kind == .gnss
+            && (horizontalAccuracy ?? 0) <= ArbitrationConstants.switchRatio * (other.horizontalAccuracy ?? 0)
+    }
+
     /// Whether nothing could have come here from where `earlier` was taken, both radii allowed for.
     func isOutOfReach(of earlier: Fix) -> Bool {
         let gap =
