@@ -83,8 +83,9 @@ let package = Package(
         tests(
             "LocationSourcesTests",
             [
-                "EventLoop", "Geolocation", "JSON", "LocationSources", "LocationTestSupport", "NMEA",
-                "NMEATestSupport", "Positioning", "Routes",
+                "Authorization", "DBus", "DBusTestSupport", "EventLoop", "GeoClueAPI", "Geolocation", "JSON",
+                "LocationDaemon", "LocationSources", "LocationTestSupport", "NMEA", "NMEATestSupport", "Positioning",
+                "Routes",
             ]),
         tests(
             "LocationDaemonTests",
