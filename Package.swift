@@ -53,7 +53,7 @@ let package = Package(
         room("Positioning", ["EventLoop", "Geolocation"]),
 
         // Floor 3: doing.
-        room("LocationSources", ["EventLoop", "Geolocation", "JSON", "NMEA", "Positioning", "Routes"]),
+        room("LocationSources", ["DBus", "EventLoop", "Geolocation", "JSON", "NMEA", "Positioning", "Routes"]),
         room(
             "LocationDaemon",
             ["Authorization", "DBus", "EventLoop", "GeoClueAPI", "Geolocation", "Positioning"]),

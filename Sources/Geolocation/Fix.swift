@@ -22,11 +22,13 @@ package struct Fix: Sendable, Hashable {
     /// Which source: its name, and the device where it has several (`gpsd:/dev/ttyUSB0`).
     package var source: String
     package var isSimulated: Bool
+    /// Whether a stranger on the network says so. What one's own receivers say counts before it.
+    package var isForeign: Bool
 
     package init(
         coordinate: Coordinate, horizontalAccuracy: Double?, altitude: Double? = nil, speed: Double? = nil,
         heading: Double? = nil, timestamp: Timestamp, measuredAt: Duration, kind: Kind, source: String,
-        isSimulated: Bool = false
+        isSimulated: Bool = false, isForeign: Bool = false
     ) {
         self.coordinate = coordinate
         self.horizontalAccuracy = horizontalAccuracy
@@ -38,5 +40,6 @@ package struct Fix: Sendable, Hashable {
         self.kind = kind
         self.source = source
         self.isSimulated = isSimulated
+        self.isForeign = isForeign
     }
 }

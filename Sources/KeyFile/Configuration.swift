@@ -17,9 +17,12 @@ package struct Configuration: Sendable, Equatable {
         package var isEnabled: Bool
     }
 
-    /// `[network-nmea]`: sentences from the Unix socket of another program.
+    /// `[network-nmea]`: sentences from the Unix socket of another program, and from others on the network.
     package struct NetworkNMEA: Sendable, Equatable {
         package var isEnabled = true
+        /// Whether receivers are used that others announce on the network: only where a file says so, by this key
+        /// or, as with GeoClue, by `enable=true`.
+        package var discovers = false
         /// Path of the socket.
         package var socket: String?
     }

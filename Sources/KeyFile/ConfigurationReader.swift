@@ -11,6 +11,7 @@ struct ConfigurationReader {
     private var applicationHeaders: [(group: String, place: KeyFileDocument.Place)] = []
     private var keysOfApplications: [String: Set<String>] = [:]
     private var strangeGroups: Set<String> = []
+    private var isDiscoveryWritten = false
 
     mutating func read(_ document: KeyFileDocument) {
         faults += document.faults
@@ -54,7 +55,12 @@ struct ConfigurationReader {
         case (.agent, "whitelist"): configuration.agent.whitelist = Set(try value.list())
         case (.agent, "remembers"): configuration.agent.remembers = Set(try value.list())
 
-        case (.networkNMEA, "enable"): try set(&configuration.networkNMEA.isEnabled, value)
+        case (.networkNMEA, "enable"):
+            try set(&configuration.networkNMEA.isEnabled, value)
+            if !isDiscoveryWritten { configuration.networkNMEA.discovers = configuration.networkNMEA.isEnabled }
+        case (.networkNMEA, "discover"):
+            isDiscoveryWritten = true
+            try set(&configuration.networkNMEA.discovers, value)
         case (.networkNMEA, "nmea-socket"): configuration.networkNMEA.socket = try path(value)
 
         case (.gpsd, "enable"): try set(&configuration.gpsd.isEnabled, value)

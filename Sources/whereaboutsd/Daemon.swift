@@ -13,7 +13,7 @@ import Positioning
 final class Daemon {
     private let options: Options
     private var configuration: Configuration
-    private lazy var factory = SourceFactory(clock: LoopClock.shared)
+    private var factory: SourceFactory?
     private var connection: Connection?
     private var positioner: Positioner?
     private var authorizer: Authorizer?
@@ -44,6 +44,8 @@ final class Daemon {
             Log.error("the connection to the bus is lost")
             EventLoop.shared.stop(1)
         }
+        let factory = SourceFactory(connection: connection, clock: LoopClock.shared)
+        self.factory = factory
         let positioner = Positioner(sources: factory.sources(for: configuration), clock: LoopClock.shared)
         let authorizer = Authorizer(
             policy: AccessPolicy(configuration), store: MemoryRecordStore(), clock: LoopClock.shared)
@@ -86,7 +88,7 @@ final class Daemon {
     private func reload() {
         configuration = loadConfiguration()
         authorizer?.policy = AccessPolicy(configuration)
-        positioner?.replaceSources(factory.sources(for: configuration))
+        if let factory { positioner?.replaceSources(factory.sources(for: configuration)) }
         Log.notice("the configuration has been read again")
     }
 

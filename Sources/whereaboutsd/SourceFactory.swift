@@ -1,3 +1,4 @@
+import DBus
 import EventLoop
 import KeyFile
 import LocationSources
@@ -7,6 +8,7 @@ import Routes
 /// Makes the sources that a configuration asks for, and hands out again those whose part of it has not changed.
 @ServiceActor
 final class SourceFactory {
+    private let connection: Connection
     private let clock: any Clock
     private var made: [Plan: any LocationSource] = [:]
 
@@ -15,6 +17,7 @@ final class SourceFactory {
         case gpsd(StreamAddress)
         case nmeaSocket(StreamAddress)
         case nmeaTCP(StreamAddress)
+        case networkNMEA
         case nmeaSerial(device: String, speed: Int?)
         case fixedPlace(path: String)
         case drive(speed: Double)
@@ -22,7 +25,11 @@ final class SourceFactory {
         case route(Route, speed: Double)
     }
 
-    init(clock: any Clock) { self.clock = clock }
+    /// - Parameter connection: to the bus on which the services of the system are.
+    init(connection: Connection, clock: any Clock) {
+        self.connection = connection
+        self.clock = clock
+    }
 
     func sources(for configuration: Configuration) -> [any LocationSource] {
         var next: [Plan: any LocationSource] = [:]
@@ -45,6 +52,7 @@ final class SourceFactory {
                 Log.warning("[network-nmea] nmea-socket: \(error)")
             }
         }
+        if configuration.networkNMEA.isEnabled, configuration.networkNMEA.discovers { plans.append(.networkNMEA) }
         if let address = configuration.nmea.tcp { plans.append(.nmeaTCP(StreamAddress(address))) }
         if let device = configuration.nmea.device {
             plans.append(.nmeaSerial(device: device, speed: configuration.nmea.speed))
@@ -70,6 +78,7 @@ final class SourceFactory {
         case .gpsd(let address): GPSDSource(address: address, clock: clock)
         case .nmeaSocket(let address): NMEASocketSource(address: address, clock: clock)
         case .nmeaTCP(let address): NMEASocketSource(name: "nmea-tcp", address: address, clock: clock)
+        case .networkNMEA: NetworkNMEASource(connection: connection, clock: clock)
         case .nmeaSerial(let device, let speed): NMEASerialSource(device: device, speed: speed, clock: clock)
         case .fixedPlace(let path): FixedPlaceSource(path: path, clock: clock)
         case .drive(let speed): SimulatedSource(speed: speed, clock: clock)

@@ -8,6 +8,22 @@ import Testing
         Configuration.read(texts.enumerated().map { KeyFileDocument($1, file: "\($0).conf") })
     }
 
+    @Test("receivers of others are used where a file says so, by GeoClue's key or by one of its own")
+    func discovery() {
+        func discovers(_ lines: String...) -> Bool {
+            let text = (["[network-nmea]"] + lines).joined(separator: "\n")
+            return Configuration.read([KeyFileDocument(text, file: "x.conf")]).0.networkNMEA.discovers
+        }
+
+        #expect(!discovers())
+        #expect(!discovers("nmea-socket=/run/x"))
+        #expect(discovers("enable=true"))
+        #expect(!discovers("enable=false"))
+        #expect(discovers("discover=true"))
+        #expect(!discovers("discover=false", "enable=true"))
+        #expect(!discovers("enable=true", "discover=maybe"))
+    }
+
     @Test("without a file GeoClue's receivers are on, and whatever is new is off")
     func defaults() {
         let (configuration, faults) = read()

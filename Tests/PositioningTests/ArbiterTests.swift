@@ -214,6 +214,26 @@ struct ArbiterTests {
                 .accepted(.sample(.gnss, at: 1, accuracy: 5, speed: 30, source: "gpsd:/dev/ttyUSB0")),
             ]),
         ArbitrationCase(
+            "a stranger never stands against a fresh receiver of one's own, not even a poor one",
+            [
+                .accepted(.sample(.gnss, accuracy: 190)),
+                .refused(
+                    .sample(.gnss, at: 0.5, .farAway, accuracy: 3, source: "network-nmea:x", isForeign: true),
+                    .ignore(.notBetter), .gnss),
+                .accepted(.sample(.gnss, at: 1, accuracy: 190)),
+                .tick(11.5, .gnss),
+            ]),
+        ArbitrationCase(
+            "a stranger's position gives way to a receiver's first fix, which it cannot cast doubt on",
+            [
+                .accepted(.sample(.gnss, .farAway, accuracy: 3, source: "network-nmea:x", isForeign: true)),
+                .accepted(.sample(.gnss, at: 1, accuracy: 190)),
+                .refused(
+                    .sample(.gnss, at: 2, .farAway, accuracy: 3, source: "network-nmea:x", isForeign: true),
+                    .ignore(.notBetter), .gnss),
+                .accepted(.sample(.gnss, at: 3, .corner.north(100_000), accuracy: 190)),
+            ]),
+        ArbitrationCase(
             "one of two receivers that is lost gives way to the other",
             [
                 .accepted(.sample(.gnss, accuracy: 5, source: "gpsd:/dev/ttyUSB0")),
@@ -338,5 +358,22 @@ struct ArbiterTests {
         arbiter.lose("gnss", at: .seconds(1))
         #expect(arbiter.livePick(at: .seconds(1)) == nil)
         #expect(arbiter.current != nil)
+    }
+}
+
+@Suite("A stranger's fixes") struct ForeignFixTests {
+    @Test("they are chosen once a receiver has been silent for ten seconds, and nothing is looked at before")
+    func nextChange() throws {
+        var arbiter = Arbiter()
+        _ = arbiter.consider(.sample(.gnss, accuracy: 190), at: .zero, wallTime: .start)
+        _ = arbiter.consider(
+            .sample(.gnss, at: 1, .farAway, accuracy: 3, source: "network-nmea:x", isForeign: true), at: .seconds(1),
+            wallTime: .start + 1)
+
+        let change = try #require(arbiter.nextChange(after: .seconds(1)))
+        #expect(change == .milliseconds(10_001))
+        arbiter.reconsider(at: change)
+
+        #expect(arbiter.current?.isForeign == true)
     }
 }

@@ -37,11 +37,12 @@ extension Fix {
     /// A fix of second `time`, counted on both clocks from ``Timestamp/start``.
     static func sample(
         _ kind: Kind, at time: Double = 0, _ place: Place = .home, accuracy: Double? = 5, speed: Double? = nil,
-        heading: Double? = nil, stamp: Timestamp? = nil, source: String? = nil, isSimulated: Bool = false
+        heading: Double? = nil, stamp: Timestamp? = nil, source: String? = nil, isSimulated: Bool = false,
+        isForeign: Bool = false
     ) -> Fix {
         Fix(
             coordinate: place.coordinate, horizontalAccuracy: accuracy, speed: speed, heading: heading,
             timestamp: stamp ?? .start + time, measuredAt: .seconds(time), kind: kind, source: source ?? kind.rawValue,
-            isSimulated: isSimulated)
+            isSimulated: isSimulated, isForeign: isForeign)
     }
 }

@@ -5,10 +5,13 @@ import Positioning
 @ServiceActor
 final class NMEAFeed {
     var report: (@ServiceActor (SourceReport) -> Void)?
+    /// Called after each connection, or attempt at one, that has ended. It goes on by itself if it is not stopped.
+    var onEnd: (@ServiceActor () -> Void)?
 
     private let name: String
     private let address: StreamAddress
     private let accuracyFloor: Double
+    private let isForeign: Bool
     private let clock: any Clock
 
     /// What exists only while it runs.
@@ -21,22 +24,28 @@ final class NMEAFeed {
         var connectedAt = Duration.zero
         var reconnect = Reconnect.feed
         var retry: Timer?
+        var flow = FlowLimit()
     }
 
     /// - Parameters:
     ///   - name: what its fixes bear as ``Fix/source``.
     ///   - accuracyFloor: radius in metres below which none of its fixes is believed.
-    init(_ name: String, from address: StreamAddress, accuracyFloor: Double = 0, clock: any Clock) {
+    ///   - isForeign: whether a stranger is at the other end.
+    init(
+        _ name: String, from address: StreamAddress, accuracyFloor: Double = 0, isForeign: Bool = false,
+        clock: any Clock
+    ) {
         self.name = name
         self.address = address
         self.accuracyFloor = accuracyFloor
+        self.isForeign = isForeign
         self.clock = clock
     }
 
     func start() {
         guard session == nil else { return }
-        let receiver = NMEAReceiver(name, accuracyFloor: accuracyFloor, clock: clock) { [weak self] in
-            self?.report?($0)
+        let receiver = NMEAReceiver(name, accuracyFloor: accuracyFloor, isForeign: isForeign, clock: clock) {
+            [weak self] in self?.report?($0)
         }
         receiver.onLife = { [weak self] in self?.hasLoggedTrouble = false }
         session = Session(receiver: receiver)
@@ -60,6 +69,10 @@ final class NMEAFeed {
         case .connected:
             Log.debug("\(name): connected to \(address)")
         case .received(let bytes):
+            if isForeign, session?.flow.take(bytes.count, at: clock.now) == false {
+                session?.connection?.close()
+                return ended(.tooMuch)
+            }
             session?.reconnect.worked()
             session?.receiver.received(bytes)
         case .ended(let end):
@@ -77,5 +90,6 @@ final class NMEAFeed {
         session.connection = nil
         session.retry = clock.after(wait) { [weak self] in self?.connect() }
         self.session = session
+        onEnd?()
     }
 }

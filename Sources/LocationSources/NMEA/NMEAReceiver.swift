@@ -16,24 +16,28 @@ final class NMEAReceiver {
 
     private let name: String
     private let accuracyFloor: Double
+    private let isForeign: Bool
     private let clock: any Clock
     private let report: @ServiceActor (SourceReport) -> Void
 
     private var decoder = NMEADecoder()
     private let watchdog: FixWatchdog
     private var lastBytes: Duration?
+    private var lastFix: Duration?
     private var silence: Timer?
     private var isOver = false
 
     /// - Parameters:
     ///   - name: what the fixes bear as ``Fix/source``.
     ///   - accuracyFloor: radius in metres below which none of its fixes is believed.
+    ///   - isForeign: whether it is a stranger's.
     init(
-        _ name: String, accuracyFloor: Double = 0, clock: any Clock,
+        _ name: String, accuracyFloor: Double = 0, isForeign: Bool = false, clock: any Clock,
         report: @escaping @ServiceActor (SourceReport) -> Void
     ) {
         self.name = name
         self.accuracyFloor = accuracyFloor
+        self.isForeign = isForeign
         self.clock = clock
         self.report = report
         watchdog = FixWatchdog(name, clock: clock)
@@ -95,6 +99,8 @@ final class NMEAReceiver {
         case .noFix:
             watchdog.fixDenied()
         case .fix(let found):
+            if isForeign, let lastFix, arrival - lastFix < FlowLimit.fixSpacing { return }
+            lastFix = arrival
             if watchdog.fixCame(at: arrival) { onLife?() }
             report(.fix(fix(found, at: arrival)))
         }
@@ -105,6 +111,6 @@ final class NMEAReceiver {
             coordinate: found.coordinate, horizontalAccuracy: max(found.horizontalAccuracy, accuracyFloor),
             altitude: found.altitude, speed: found.speed, heading: found.heading,
             timestamp: ReceiverClock.timestamp(time: found.time, day: found.day, wallTime: clock.wallTime),
-            measuredAt: arrival, kind: .gnss, source: name)
+            measuredAt: arrival, kind: .gnss, source: name, isForeign: isForeign)
     }
 }

@@ -17,6 +17,8 @@ package final class StreamConnection {
     package enum End: Equatable, Sendable {
         case endOfStream
         case timedOut
+        /// It sent more than it may.
+        case tooMuch
         /// A system call failed with this `errno`.
         case failed(Int32)
     }
@@ -130,6 +132,7 @@ extension StreamConnection.End: CustomStringConvertible {
         switch self {
         case .endOfStream: "the other side closed the connection"
         case .timedOut: "no answer"
+        case .tooMuch: "more data than any receiver sends"
         case .failed(let code): String(cString: strerror(code))
         }
     }

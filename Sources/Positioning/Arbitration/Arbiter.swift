@@ -141,10 +141,16 @@ extension Arbiter {
     private mutating func choose(at now: Duration, fresh: Int?) -> Verdict {
         var reason = Verdict.IgnoreReason.notBetter
         var pick: Int?
-        if let picked, let current = tracks[picked].latest, current.isLive(at: now) {
+        // A stranger never stands against a receiver of one's own, however well it speaks of itself.
+        let hasReceiver = tracks.contains { $0.latest?.isFreshReceiver(at: now) == true }
+        if let picked, let current = tracks[picked].latest, current.isLive(at: now), !(hasReceiver && current.isForeign)
+        {
             let isHeld = current.isHeld(at: now)
             if isHeld { reason = .receiverHeld }
-            let best = bestTrack(at: now) { !isHeld || $0.kind == .fixed || $0.isBetterReceiver(than: current) }
+            let best = bestTrack(at: now) {
+                !(hasReceiver && $0.isForeign)
+                    && (!isHeld || $0.kind == .fixed || $0.isBetterReceiver(than: current))
+            }
             pick = picked
             if let best, best != picked, let challenger = tracks[best].latest,
                 challenger.effectiveAccuracy(at: now)
@@ -153,7 +159,7 @@ extension Arbiter {
                 pick = best
             }
         } else {
-            pick = bestTrack(at: now) { _ in true }
+            pick = bestTrack(at: now) { !(hasReceiver && $0.isForeign) }
         }
         // With nothing left, the last position stays as it is.
         guard let pick else { return .ignore(.notBetter) }
@@ -183,6 +189,9 @@ extension Arbiter {
     /// - Returns: `nil` while the current fix has no rival.
     package func nextChange(after now: Duration) -> Duration? {
         guard let picked, let current = tracks[picked].latest, current.isLive(at: now) else { return nil }
+        let receiverStands = tracks.compactMap(\.latest).filter { $0.isFreshReceiver(at: now) }.map {
+            $0.measuredAt + ArbitrationConstants.receiverHold
+        }.max()
         var earliest: Duration?
         for (index, track) in tracks.enumerated() where index != picked {
             guard let rival = track.latest, rival.isLive(at: now) else { continue }
@@ -192,6 +201,7 @@ extension Arbiter {
                 if rival.kind != .fixed, current.isHeld(at: crossing) {
                     crossing = current.measuredAt + ArbitrationConstants.receiverHold
                 }
+                if rival.isForeign, let receiverStands { crossing = max(crossing, receiverStands) }
                 moment = min(crossing, expiry ?? crossing)
             }
             if let moment { earliest = min(moment, earliest ?? moment) }
@@ -204,7 +214,9 @@ extension Arbiter {
 extension Arbiter.Track {
     /// Whether this source saw the machine, and sees it still, where `fix` says that it is not.
     fileprivate func contradicts(_ fix: Fix, at now: Duration) -> Bool {
-        guard let latest, latest.kind != .ip, latest.kind != .timezone, latest.isLive(at: now) else { return false }
+        guard let latest, latest.isLive(at: now), latest.kind != .ip, latest.kind != .timezone, !latest.isForeign else {
+            return false
+        }
         return latest.coordinate.distance(to: fix.coordinate)
             > latest.effectiveAccuracy(at: now) + (fix.horizontalAccuracy ?? 0)
     }

@@ -21,8 +21,12 @@ extension Fix {
 
     /// Whether it is a satellite fix so good and fresh that no other measurement takes its place.
     func isHeld(at now: Duration) -> Bool {
-        kind == .gnss && now - measuredAt <= ArbitrationConstants.receiverHold
-            && (horizontalAccuracy ?? 0) <= ArbitrationConstants.receiverHoldAccuracy
+        isFreshReceiver(at: now) && (horizontalAccuracy ?? 0) <= ArbitrationConstants.receiverHoldAccuracy
+    }
+
+    /// Whether a receiver of one's own has taken it a moment ago.
+    func isFreshReceiver(at now: Duration) -> Bool {
+        kind == .gnss && !isForeign && now - measuredAt <= ArbitrationConstants.receiverHold
     }
 
     /// Whether it is a satellite fix that was clearly better when it was taken, so that it may replace another one even

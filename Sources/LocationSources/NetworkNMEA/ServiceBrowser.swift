@@ -1,0 +1,150 @@
+import DBus
+import EventLoop
+
+/// Follows which services of a type are on the local network, by way of Avahi, as long as there is an Avahi.
+///
+/// Avahi is never started for it. Its interface: avahi.org, `org.freedesktop.Avahi.Server.xml` (0.8).
+@ServiceActor
+final class ServiceBrowser {
+    enum Event {
+        case found(name: String, host: String, port: UInt16, txt: [[UInt8]])
+        case gone(name: String)
+        /// Avahi has left, and with it all that it knew.
+        case reset
+    }
+
+    private static let avahi: BusName = "org.freedesktop.Avahi"
+    private static let server: InterfaceName = "org.freedesktop.Avahi.Server"
+    private static let browser: InterfaceName = "org.freedesktop.Avahi.ServiceBrowser"
+    private static let resolver: InterfaceName = "org.freedesktop.Avahi.ServiceResolver"
+    /// Any network interface, any protocol (`AVAHI_IF_UNSPEC`, `AVAHI_PROTO_UNSPEC`).
+    private static let any: Int32 = -1
+
+    /// More questions than this are not open at a time: names cost a stranger nothing.
+    private static let mostQuestions = 32
+
+    /// A label of DNS has 63 bytes, escapes make it longer.
+    private static let longestName = 255
+
+    private let type: String
+    private let connection: Connection
+    private let handler: @ServiceActor (Event) -> Void
+
+    private var owner: Subscription?
+    private var signals: [Subscription] = []
+    /// Which Avahi is being asked; answers of one before count no more.
+    private var current: BusName?
+    private var browsing: ObjectPath?
+    private var resolving: Set<ObjectPath> = []
+    /// On how many interfaces and protocols each name is to be had.
+    private var sightings: [String: Int] = [:]
+
+    /// Starts looking.
+    ///
+    /// - Parameter type: such as `_nmea-0183._tcp`.
+    init(_ type: String, over connection: Connection, handler: @escaping @ServiceActor (Event) -> Void) {
+        self.type = type
+        self.connection = connection
+        self.handler = handler
+        owner = connection.watchOwner(of: Self.avahi) { [weak self] in self?.ownerChanged($0) }
+        ServiceActor.start { [weak self] in
+            // No answer means that there is none.
+            guard let name = try? await connection.callBus("GetNameOwner", Self.avahi.string, returning: String.self),
+                let owner = BusName(name)
+            else { return }
+            self?.ownerChanged(owner)
+        }
+    }
+
+    isolated deinit {
+        if let current, let browsing { connection.send(.methodCall(to: current, browsing, Self.browser, "Free")) }
+    }
+
+    private func ownerChanged(_ name: BusName?) {
+        guard name != current else { return }
+        if current != nil { handler(.reset) }
+        (current, browsing, signals) = (name, nil, [])
+        resolving = []
+        sightings = [:]
+        guard let name else { return }
+        // Before the first question: answers may come right behind the reply.
+        signals = [Self.browser, Self.resolver].map { interface in
+            connection.subscribe(to: MatchRule(sender: name, interface: interface)) { [weak self] in self?.receive($0) }
+        }
+        ServiceActor.start { [weak self] in await self?.browse(name) }
+    }
+
+    private func browse(_ avahi: BusName) async {
+        do {
+            let path = try await connection.call(
+                avahi, .root, Self.server, "ServiceBrowserNew", Self.any, Self.any, type, "", UInt32(0),
+                returning: ObjectPath.self)
+            if current == avahi { browsing = path }
+        } catch {
+            Log.notice("cannot look for \(type) on the network: \(error.message)")
+        }
+    }
+
+    // MARK: Signals
+
+    private func receive(_ signal: Message) {
+        guard let path = signal.path, let member = signal.member else { return }
+        if path == browsing {
+            guard
+                let (interface, transport, name, type, domain) = try? signal.read(
+                    as: Int32.self, Int32.self, String.self, String.self, String.self)
+            else { return }
+            switch member {
+            case "ItemNew": appeared(Question(interface, transport, name, type, domain))
+            case "ItemRemove": disappeared(name)
+            default: break
+            }
+        } else if resolving.remove(path) != nil {
+            if member == "Found" { found(signal) }
+            connection.send(.methodCall(to: signal.sender ?? Self.avahi, path, Self.resolver, "Free"))
+        }
+    }
+
+    /// What a resolver is asked for, in Avahi's order.
+    private struct Question {
+        let interface, transport: Int32
+        let name, type, domain: String
+
+        init(_ interface: Int32, _ transport: Int32, _ name: String, _ type: String, _ domain: String) {
+            (self.interface, self.transport) = (interface, transport)
+            (self.name, self.type, self.domain) = (name, type, domain)
+        }
+    }
+
+    private func appeared(_ question: Question) {
+        guard question.name.utf8.count <= Self.longestName,
+            sightings[question.name] != nil || sightings.count < Self.mostQuestions
+        else { return }
+        sightings[question.name, default: 0] += 1
+        guard let avahi = current, resolving.count < Self.mostQuestions else { return }
+        ServiceActor.start { [weak self] in await self?.resolve(question, avahi) }
+    }
+
+    private func resolve(_ question: Question, _ avahi: BusName) async {
+        let path = try? await connection.call(
+            avahi, .root, Self.server, "ServiceResolverNew", question.interface, question.transport, question.name,
+            question.type, question.domain, Self.any, UInt32(0), returning: ObjectPath.self)
+        if current == avahi, let path { resolving.insert(path) }
+    }
+
+    private func disappeared(_ name: String) {
+        guard let count = sightings[name] else { return }
+        sightings[name] = count > 1 ? count - 1 : nil
+        if count == 1 { handler(.gone(name: name)) }
+    }
+
+    private func found(_ signal: Message) {
+        guard
+            let (_, _, name, _, _, _, _, host, port, txt, _) = try? signal.read(
+                as: Int32.self, Int32.self, String.self, String.self, String.self, String.self, Int32.self,
+                String.self, UInt16.self, [[UInt8]].self, UInt32.self, sizeLimit: 65536),
+            sightings[name] != nil
+        else { return }
+        handler(.found(name: name, host: host, port: port, txt: txt))
+    }
+}

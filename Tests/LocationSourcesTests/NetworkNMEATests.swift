@@ -1,0 +1,235 @@
+import DBus
+import DBusTestSupport
+import EventLoop
+import Geolocation
+import LocationTestSupport
+import NMEATestSupport
+import Positioning
+import Testing
+
+@testable import LocationSources
+
+@Suite struct NetworkServiceTests {
+    private func service(_ host: String = "192.0.2.7", port: UInt16 = 10110, _ txt: String...) -> NetworkService? {
+        NetworkService(name: "boat", host: host, port: port, txt: txt.map { Array($0.utf8) })
+    }
+
+    @Test("what it says of its accuracy decides what is believed of it, and nothing finer than fifty metres is")
+    func accuracy() {
+        #expect(service("192.0.2.7", "accuracy=street")?.level == .street)
+        #expect(service("192.0.2.7", "accuracy=street")?.accuracyFloor == 1000)
+        #expect(service("192.0.2.7", "version=1", "accuracy=city")?.level == .city)
+        #expect(service("192.0.2.7", "accuracy=superb")?.level == .exact)
+        #expect(service()?.level == .exact)
+        #expect(service()?.accuracyFloor == 50)
+        #expect(service("192.0.2.7", "accuracy=none") == nil)
+    }
+
+    @Test("an address that leads nowhere is none", arguments: ["fe80::1", "FE80::1", "boat.local", "", "/run/socket"])
+    func nowhere(host: String) {
+        #expect(service(host) == nil)
+    }
+
+    @Test("both kinds of addresses are taken, and a port is needed")
+    func addresses() {
+        #expect(service("2001:db8::7")?.address == .tcp(host: "2001:db8::7", port: 10110))
+        #expect(service()?.address == .tcp(host: "192.0.2.7", port: 10110))
+        #expect(service(port: 0) == nil)
+    }
+
+    private func board(_ services: (String, String)...) -> ServiceBoard {
+        var board = ServiceBoard()
+        for (name, accuracy) in services {
+            let txt = [Array("accuracy=\(accuracy)".utf8)]
+            if let service = NetworkService(name: name, host: "192.0.2.7", port: 1, txt: txt) { board.add(service) }
+        }
+        return board
+    }
+
+    @Test("the finest is listened to, of equal ones the one known longest, and one that failed after the others")
+    func choice() {
+        var board = board(("a", "street"), ("b", "exact"), ("c", "exact"))
+
+        #expect(board.choice?.name == "b")
+        board.fail("b")
+        #expect(board.choice?.name == "c")
+        board.fail("c")
+        board.fail("a")
+        #expect(board.choice == nil)
+        #expect(board.level == .exact)
+        board.forgive()
+        #expect(board.choice?.name == "b")
+    }
+
+    @Test("no more than sixteen are kept, whatever a network is full of")
+    func bounded() {
+        var board = ServiceBoard()
+        for number in 0..<1000 {
+            if let service = NetworkService(name: "\(number)", host: "192.0.2.7", port: 1, txt: []) {
+                board.add(service)
+            }
+        }
+
+        #expect(board.services.count == ServiceBoard.mostServices)
+    }
+
+    @Test("more bytes a second than any receiver sends are too many, and the next second counts anew")
+    func flow() {
+        var flow = FlowLimit()
+
+        let first = flow.take(FlowLimit.bytesPerSecond, at: .seconds(5))
+        let more = flow.take(1, at: .milliseconds(5900))
+        let next = flow.take(1000, at: .seconds(6))
+
+        #expect(first && !more && next)
+    }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct NetworkNMEASourceTests {
+    init() { EventLoop.startThread() }
+
+    @ServiceActor
+    private final class Bench {
+        let clock = ManualClock()
+        let bus: PrivateBus
+        let avahi: FakeAvahi
+        let server: LoopbackServer
+        let source: NetworkNMEASource
+        let reports: Reports
+
+        /// A service named `boat`, and a source that knows of it.
+        init(_ txt: String...) async throws {
+            bus = try await PrivateBus()
+            avahi = try await FakeAvahi(bus.connect())
+            server = try LoopbackServer.tcp()
+            source = NetworkNMEASource(connection: try bus.connect(), clock: clock)
+            reports = Reports(of: source)
+            try avahi.add(.init(name: "boat", port: port, txt: txt))
+            source.discover()
+            await until { self.source.availableLevel > .none }
+        }
+
+        var port: UInt16 { if case .tcp(_, let port) = server.address { port } else { 0 } }
+
+        func nextFix() async throws -> Fix {
+            while true {
+                if case .fix(let fix) = try await reports.next() { return fix }
+            }
+        }
+    }
+
+    @Test("a service is known as it is announced, and connected to only when somebody wants to know")
+    @ServiceActor
+    func onDemand() async throws {
+        let bench = try await Bench()
+
+        #expect(bench.avahi.browsed == ["_nmea-0183._tcp"])
+        #expect(bench.source.availableLevel == .exact)
+        #expect(bench.server.accepted == 0 && bench.clock.pendingTimers == 0)
+        bench.source.run(for: .exact)
+        _ = try await bench.server.nextPeer()
+
+        #expect(bench.reports.all == [.availabilityChanged])
+    }
+
+    @Test("its fixes are foreign, and never as good as they say")
+    @ServiceActor
+    func foreign() async throws {
+        let bench = try await Bench()
+        bench.source.run(for: .exact)
+        let peer = try await bench.server.nextPeer()
+
+        peer.send(gga("120000", hdop: "0.5") + gga("120001", hdop: "0.5"))
+        let fix = try await bench.nextFix()
+
+        #expect(fix.isForeign && fix.horizontalAccuracy == 50)
+        #expect(fix.source == "network-nmea:127.0.0.1:\(bench.port)")
+    }
+
+    @Test("what the service says of its accuracy is the level that can be had, and the least radius")
+    @ServiceActor
+    func level() async throws {
+        let bench = try await Bench("accuracy=street")
+        #expect(bench.source.availableLevel == .street)
+        bench.source.run(for: .exact)
+        let peer = try await bench.server.nextPeer()
+
+        peer.send(gga("120000") + gga("120001"))
+
+        #expect(try await bench.nextFix().horizontalAccuracy == 1000)
+    }
+
+    @Test("a service that goes is lost with its position, and so is all when Avahi goes")
+    @ServiceActor
+    func gone() async throws {
+        let bench = try await Bench()
+        bench.source.run(for: .exact)
+        let peer = try await bench.server.nextPeer()
+        peer.send(gga("120000") + gga("120001"))
+        _ = try await bench.nextFix()
+
+        try bench.avahi.remove("boat")
+        let source = "network-nmea:127.0.0.1:\(bench.port)"
+        await until { bench.reports.all.last == .lost(source: source) }
+        #expect(bench.source.availableLevel == .none)
+        #expect(await peer.nextLine() == nil)
+        try bench.avahi.add(.init(name: "boat", port: bench.port))
+        await until { bench.source.availableLevel == .exact }
+        _ = try await bench.server.nextPeer()
+        await bench.bus.stop()
+    }
+
+    @Test("a stranger that floods is cut off, and nothing of the flood but a few fixes gets through")
+    @ServiceActor
+    func flood() async throws {
+        let bench = try await Bench()
+        bench.source.run(for: .exact)
+        let peer = try await bench.server.nextPeer()
+
+        for second in 0..<2000 { peer.send(gga("12\(String(10000 + second).dropFirst())")) }
+
+        #expect(await peer.nextLine() == nil)
+        await bench.clock.settle()
+        #expect(bench.reports.all.filter { if case .fix = $0 { true } else { false } }.count <= 2)
+        let accepted = bench.server.accepted
+        await bench.clock.advance(by: .milliseconds(10))
+        #expect(bench.server.accepted - accepted <= 1)
+    }
+
+    @Test("one that does not answer gives way to another")
+    @ServiceActor
+    func alternative() async throws {
+        let bench = try await Bench()
+        bench.source.run(for: .exact)
+        let silent = try await bench.server.nextPeer()
+        let other = try LoopbackServer.tcp()
+        guard case .tcp(_, let port) = other.address else { return }
+        try bench.avahi.add(.init(name: "quay", port: port))
+        // Known as soon as its address has been asked for; until then nothing changes.
+        await until {
+            await bench.clock.advance(by: .seconds(31))
+            return other.accepted == 1
+        }
+
+        #expect(await silent.nextLine() == nil)
+        let peer = try await other.nextPeer()
+        peer.send(gga("120000") + gga("120001"))
+        #expect(try await bench.nextFix().source == "network-nmea:127.0.0.1:\(port)")
+    }
+
+    @Test("where there is no Avahi nothing can be had, and nobody is started to see")
+    @ServiceActor
+    func noAvahi() async throws {
+        let bus = try await PrivateBus()
+        let clock = ManualClock()
+        let source = NetworkNMEASource(connection: try bus.connect(), clock: clock)
+        source.discover()
+        source.run(for: .exact)
+
+        let avahi = try await FakeAvahi(bus.connect())
+        try avahi.add(.init(name: "boat", port: 10110))
+        await until { source.availableLevel == .exact }
+
+        #expect(avahi.browsed.count == 1)
+    }
+}
