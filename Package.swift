@@ -93,6 +93,8 @@ let package = Package(
                 "Authorization", "DBus", "DBusTestSupport", "EventLoop", "GeoClueAPI", "Geolocation",
                 "LocationDaemon", "LocationTestSupport", "Positioning",
             ]),
-        tests("EndToEndTests", ["DBus", "DBusTestSupport", "EventLoop", "GeoClueAPI"]),
+        tests(
+            "EndToEndTests",
+            ["DBus", "DBusTestSupport", "EventLoop", "GeoClueAPI", "Geolocation", "NMEA", "Positioning"]),
     ]
 )

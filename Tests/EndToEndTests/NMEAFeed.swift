@@ -46,6 +46,17 @@ final class NMEAFeed {
         write(Self.sentence("GPGGA,\(time),\(position),1,08,0.9,545.4,M,46.9,M,,"))
     }
 
+    /// Writes bytes as they are, and comes back when they have been read.
+    func send(_ bytes: [UInt8]) async {
+        for reader in readers {
+            _ = bytes.withUnsafeBytes { Glibc.send(reader.raw, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+        }
+        for reader in readers {
+            var unread: Int32 = 0
+            while ioctl(reader.raw, UInt(TIOCOUTQ), &unread) == 0, unread > 0 { await Task.yield() }
+        }
+    }
+
     private func accept() {
         let descriptor = Glibc.accept(listener.raw, nil, nil)
         guard descriptor >= 0 else { return }
