@@ -18,7 +18,7 @@ SECONDS = 60
 BENCH   = ../shared/bench
 GEOCLUE = $(wildcard /usr/libexec/geoclue)
 
-.PHONY: help run check build install uninstall bench fuzz format lint asan tsan deps deps-build deps-run deps-test
+.PHONY: help run check build install uninstall bench fuzz format lint asan tsan recordings deps deps-build deps-run deps-test
 
 help:
 	@echo 'make run        build, and show positions as they come, on a bus of its own'
@@ -29,6 +29,7 @@ help:
 	@echo 'make bench      beside GeoClue and a bare responder, if BENCH ($(BENCH)) is there'
 	@echo 'make fuzz       each fuzzer for SECONDS ($(SECONDS))'
 	@echo 'make asan tsan  the tests under the address and the thread sanitizer'
+	@echo 'make recordings recorded receivers through the whole service, if they are there'
 	@echo 'make lint       format and imports;  make format  puts the format right'
 	@echo 'make deps       the Debian packages that all of this needs'
 
@@ -37,9 +38,13 @@ run:
 	@$(MAKE) --no-print-directory deps-run build >&2
 	@packaging/demo $(BINARIES)/whereaboutsd $(BINARIES)/whereabouts
 
+# Tests of the whole service start programs, and would take the processor from those of its parts.
+WHOLE_SERVICE = 'EndToEndTests|LocationDaemonTests'
+
 check: deps lint
 	$(SWIFT) build --build-tests
-	$(SWIFT) test --skip-build
+	$(SWIFT) test --skip-build --skip $(WHOLE_SERVICE)
+	$(SWIFT) test --skip-build --filter $(WHOLE_SERVICE)
 	packaging/check
 
 # The Swift runtime is linked into the programs, and with it the C++ library that it needs: found before the shared one,
@@ -102,6 +107,11 @@ format:
 lint:
 	$(SWIFT) format lint --strict --recursive Sources Tests
 	Tests/lint-imports
+
+# Recorded receivers through the whole service, where ../shared has them.
+recordings: deps
+	$(SWIFT) build --build-tests
+	NMEA_PACE_MS=$${NMEA_PACE_MS-20} $(SWIFT) test --skip-build --filter RecordedLogsTests
 
 # Without leaks: Swift keeps the pointers to its side tables in a form that the leak sanitizer does not see through. What
 # the service loses is seen by its size, in EndToEndTests.
