@@ -32,6 +32,8 @@ package struct Configuration: Sendable, Equatable {
         package var isEnabled = false
         /// gpsd's own port is 2947.
         package var address = Endpoint(host: "127.0.0.1", port: 2947)
+        /// Path of a Unix socket, which then is where gpsd is, and not `address`.
+        package var socket: String?
     }
 
     /// `[nmea]`: a receiver of one's own, on the network or at a serial port.

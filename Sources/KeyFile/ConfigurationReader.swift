@@ -64,9 +64,7 @@ struct ConfigurationReader {
         case (.networkNMEA, "nmea-socket"): configuration.networkNMEA.socket = try path(value)
 
         case (.gpsd, "enable"): try set(&configuration.gpsd.isEnabled, value)
-        case (.gpsd, "address"):
-            let standard = Configuration.GPSD().address
-            configuration.gpsd.address = try endpoint(value, port: standard.port) ?? standard
+        case (.gpsd, "address"): try setGPSDAddress(value)
 
         case (.nmea, "tcp"):
             configuration.nmea.tcp = try endpoint(value, port: Configuration.NMEA.defaultPort)
@@ -220,6 +218,14 @@ extension ConfigurationReader {
             throw .wrongValue(value.text, isNot: "a rate of a serial port (4800, 9600 … 921600)")
         }
         return rate
+    }
+
+    private mutating func setGPSDAddress(_ value: RawValue) throws(ConfigurationFault.Problem) {
+        let standard = Configuration.GPSD().address
+        let text = try value.string()
+        configuration.gpsd.socket = text.hasPrefix("/") ? text : nil
+        guard configuration.gpsd.socket == nil else { return }
+        configuration.gpsd.address = try endpoint(value, port: standard.port) ?? standard
     }
 
     /// GeoClue takes 2 to 32 characters, and none.

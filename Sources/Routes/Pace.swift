@@ -22,7 +22,9 @@ enum Pace {
                 timed.append(point(between: from, to, share: second / seconds, start + second, speed, heading))
             }
             start += seconds
-            timed.append(point(between: from, to, share: 1, start, speed, heading))
+            // A leg of a hair's breadth takes no time that a number could tell.
+            let corner = point(between: from, to, share: 1, start, speed, heading)
+            if let last = timed.last, corner.offset > last.offset { timed.append(corner) }
         }
         return timed
     }

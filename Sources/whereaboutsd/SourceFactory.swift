@@ -44,13 +44,17 @@ final class SourceFactory {
 
     private func plans(for configuration: Configuration) -> [Plan] {
         var plans: [Plan] = []
-        if configuration.gpsd.isEnabled { plans.append(.gpsd(StreamAddress(configuration.gpsd.address))) }
-        if configuration.networkNMEA.isEnabled, let socket = configuration.networkNMEA.socket {
-            do {
-                plans.append(.nmeaSocket(try StreamAddress(socket, defaultPort: Configuration.NMEA.defaultPort)))
-            } catch {
-                Log.warning("[network-nmea] nmea-socket: \(error)")
+        if configuration.gpsd.isEnabled {
+            if let path = configuration.gpsd.socket {
+                if let address = address(path, of: "[gpsd] address") { plans.append(.gpsd(address)) }
+            } else {
+                plans.append(.gpsd(StreamAddress(configuration.gpsd.address)))
             }
+        }
+        if configuration.networkNMEA.isEnabled, let path = configuration.networkNMEA.socket,
+            let address = address(path, of: "[network-nmea] nmea-socket")
+        {
+            plans.append(.nmeaSocket(address))
         }
         if configuration.networkNMEA.isEnabled, configuration.networkNMEA.discovers { plans.append(.networkNMEA) }
         if let address = configuration.nmea.tcp { plans.append(.nmeaTCP(StreamAddress(address))) }
@@ -60,6 +64,16 @@ final class SourceFactory {
         if configuration.staticSource.isEnabled { plans.append(.fixedPlace(path: configuration.staticSource.path)) }
         if configuration.simulation.isEnabled, let plan = plan(for: configuration.simulation) { plans.append(plan) }
         return plans
+    }
+
+    /// The address of a Unix socket, whose path may be longer than the kernel takes.
+    private func address(_ path: String, of key: String) -> StreamAddress? {
+        do {
+            return try StreamAddress(path, defaultPort: 0)
+        } catch {
+            Log.warning("\(key): \(error)")
+            return nil
+        }
     }
 
     /// - Returns: `nil` if the route cannot be read. Another one in its place would be taken for it.

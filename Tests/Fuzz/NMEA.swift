@@ -1,6 +1,6 @@
-import LocationSources
+import NMEA
 
-/// A receiver sends noise while it starts, and whatever its socket's owner likes afterwards.
+/// Receivers lie, stutter and change their baud rate: any bytes may come.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafeRawPointer?, _ count: Int) -> CInt {
     fuzzNMEA(UnsafeRawBufferPointer(start: start, count: count))

@@ -8,6 +8,19 @@ import Testing
         Configuration.read(texts.enumerated().map { KeyFileDocument($1, file: "\($0).conf") })
     }
 
+    @Test("gpsd is at an address or at a Unix socket, whichever is named last")
+    func gpsdSocket() {
+        func gpsd(_ lines: String...) -> Configuration.GPSD {
+            let text = (["[gpsd]"] + lines).joined(separator: "\n")
+            return Configuration.read([KeyFileDocument(text, file: "x.conf")]).0.gpsd
+        }
+
+        #expect(gpsd("address=/run/gpsd.json").socket == "/run/gpsd.json")
+        #expect(gpsd("address=/run/gpsd.json", "address=127.0.0.1:1").socket == nil)
+        #expect(gpsd("address=/run/gpsd.json", "address=").socket == nil)
+        #expect(gpsd("address=127.0.0.1:1").address.port == 1)
+    }
+
     @Test("receivers of others are used where a file says so, by GeoClue's key or by one of its own")
     func discovery() {
         func discovers(_ lines: String...) -> Bool {

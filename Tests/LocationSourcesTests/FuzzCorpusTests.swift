@@ -1,5 +1,6 @@
 import Foundation
 import NMEA
+import Routes
 import Testing
 
 @testable import LocationSources
@@ -43,9 +44,18 @@ import Testing
         for bytes in seeds.flatMap(Self.mutations) { bytes.withUnsafeBytes { fuzzGPSD($0) } }
     }
 
+    @Test("no beginning and no small change of a seed breaks the reader of routes")
+    func routes() throws {
+        let seeds = try Self.seeds("routes")
+        #expect(seeds.count >= 4)
+
+        for bytes in seeds.flatMap(Self.mutations) { bytes.withUnsafeBytes { fuzzRoute($0) } }
+    }
+
     @Test("an empty input is an input")
     func empty() {
         fuzzNMEA(UnsafeRawBufferPointer(start: nil, count: 0))
         fuzzGPSD(UnsafeRawBufferPointer(start: nil, count: 0))
+        fuzzRoute(UnsafeRawBufferPointer(start: nil, count: 0))
     }
 }

@@ -28,14 +28,12 @@ final class GPSDReplay {
     private let lines: AsyncStream<String>
 
     /// Starts gpsd, and comes back when it accepts connections.
-    ///
-    /// - Parameter rate: sentences a second.
-    init(logs: [String], rate: Double = 200) async throws {
+    init(logs: [String]) async throws {
         let port = UInt16.random(in: 20000...29999)
         address = .tcp(host: "127.0.0.1", port: port)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         var arguments = [
-            "python3", Self.program.path, "--port", String(port), "--rate", String(rate), "--control",
+            "python3", Self.program.path, "--port", String(port), "--rate", "200", "--control",
             folder.appending(path: "control").path, "--seconds", "55", "--gpsd-arg=-s", "--gpsd-arg=38400",
         ]
         for (index, log) in logs.enumerated() {
@@ -66,6 +64,23 @@ final class GPSDReplay {
         if let answer { _ = try await line(answer) }
     }
 
+    /// Comes back when gpsd has passed on all that the devices have sent so far.
+    func flush() async throws {
+        // It greets a newcomer between two rounds over its devices; after the second, one round is complete.
+        for _ in 0..<2 {
+            let (greetings, sink) = AsyncStream.makeStream(of: Bool.self)
+            let connection = StreamConnection(to: address, clock: LoopClock.shared) { event in
+                switch event {
+                case .connected: break
+                case .received: sink.yield(true)
+                case .ended: sink.finish()
+                }
+            }
+            for await _ in greetings { break }
+            connection.close()
+        }
+    }
+
     private func line(_ beginning: String) async throws -> String {
         for await line in lines where line.hasPrefix(beginning) { return line }
         throw CancellationError()
@@ -86,10 +101,14 @@ final class GPSDReplay {
     }
 
     /// What a receiver says that stands still at 10° 30′ N and 20° E and some minutes, second by second.
-    nonisolated static func standing(minutes: String, hdop: String, epochs: Int = 4000) -> String {
-        (0..<epochs).map { second in
+    ///
+    /// - Parameter blind: for how many seconds it has no fix yet.
+    nonisolated static func standing(minutes: String, hdop: String, blind: Int = 0) -> String {
+        (0..<4000).map { second in
             let digits = String(1_000_000 + second / 3600 * 10000 + second / 60 % 60 * 100 + second % 60).dropFirst()
-            return rmc(String(digits), minutes: minutes) + gga(String(digits), minutes: minutes, hdop: hdop)
+            let (status, quality) = second < blind ? ("V", "0") : ("A", "1")
+            return rmc(String(digits), minutes: minutes, status: status)
+                + gga(String(digits), minutes: minutes, quality: quality, hdop: hdop)
         }.joined()
     }
 }

@@ -36,6 +36,7 @@ package final class GPSDSource: LocationSource {
     private var alarm: Timer?
     private var alarmDeadline: Duration?
     private var hasLoggedTrouble = false
+    private var lastRefusal: String?
 
     /// One connection and what belongs to it.
     private struct Link {
@@ -163,9 +164,17 @@ package final class GPSDSource: LocationSource {
         tell(events)
         switch message {
         case .devices where !isWanted: disconnect()
-        case .error(let text): Log.warning("\(name): refused: \(text)")
+        case .error(let text): refused(text)
         default: break
         }
+    }
+
+    /// Logs what gpsd says against a request, unless it has said so before.
+    private func refused(_ text: String) {
+        let reason = String(text.prefix(200))
+        guard reason != lastRefusal else { return }
+        lastRefusal = reason
+        Log.warning("\(name): refused: \(reason)")
     }
 
     private func tell(_ events: [GPSDReceivers.Event]) {
