@@ -65,7 +65,7 @@ struct RecordedLogsTests {
         for line in lines {
             expectation.take(Array(line))
             await daemon.feed.send(Array(line))
-            if let pace { await pause(pace) }
+            if let pace { await LoopClock.shared.pause(pace) }
             received += try await client.newCoordinates()
         }
         expectation.finish()
@@ -87,19 +87,28 @@ struct RecordedLogsTests {
         coordinates.reduce(into: []) { if $0.last != $1 { $0.append($1) } }
     }
 
-    @ServiceActor
-    private static func pause(_ duration: Duration) async {
+}
+
+extension LoopClock {
+    /// Comes back once `duration` has passed.
+    func pause(_ duration: Duration) async {
         var timer: AnyObject?
         await withCheckedContinuation { continuation in
-            timer = LoopClock.shared.after(duration) { continuation.resume() }
+            timer = after(duration) { continuation.resume() }
         }
         withExtendedLifetime(timer) {}
     }
 }
 
 /// What the parser makes of the same bytes, judged by the rules that every fix has to pass.
-private struct Expectation {
+struct Expectation {
     private(set) var coordinates: [Coordinate] = []
+
+    /// Takes out what there is so far.
+    mutating func drain() -> [Coordinate] {
+        defer { coordinates = [] }
+        return coordinates
+    }
 
     private var decoder = NMEADecoder()
     private var arbiter = Arbiter()
@@ -140,7 +149,7 @@ private struct Expectation {
 
 extension GeoClueClient {
     /// The positions of all updates that the daemon has sent so far and nobody has looked at.
-    fileprivate func newCoordinates() async throws -> [Coordinate] {
+    func newCoordinates() async throws -> [Coordinate] {
         // What it has sent before the answer has come before it.
         try await connection.call(
             GeoClueNames.busName, GeoClueNames.managerPath, "org.freedesktop.DBus.Peer", "Ping")

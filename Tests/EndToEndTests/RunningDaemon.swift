@@ -67,8 +67,10 @@ struct RunningDaemon {
         """
     }
 
-    /// `whereaboutsd`, beside the tests' own program.
-    static var executable: String { folder.appending(path: "whereaboutsd").path }
+    /// `whereaboutsd`, beside the tests' own program, unless the environment names another one.
+    static var executable: String {
+        ProcessInfo.processInfo.environment["WHEREABOUTSD"] ?? folder.appending(path: "whereaboutsd").path
+    }
 
     /// The `whereabouts` command.
     static var command: String {
