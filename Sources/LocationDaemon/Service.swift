@@ -11,6 +11,9 @@ package final class Service {
     /// Called once when nobody has used the service for the idle time.
     package var onIdle: (@ServiceActor () -> Void)?
 
+    /// Whether others have reason to keep the service running.
+    package var isBusyElsewhere: (@ServiceActor () -> Bool)?
+
     private let connection: Connection
     private let positioner: Positioner
     private let authorizer: Authorizer
@@ -20,9 +23,11 @@ package final class Service {
     private let peers: PeerDirectory
     private let clients = ClientRegistry()
     private let agents: AgentRegistry
+    private let sessions: SessionFollower
     private var manager: ManagerObject!
 
     private var active = ActiveClients()
+    private var audience = PositionAudience()
     /// The numbers of the clients that have changed in this turn of the loop.
     private var changed: [UInt64] = []
     private var idleTimer: Timer?
@@ -43,11 +48,12 @@ package final class Service {
         self.authorizer = authorizer
         self.clock = clock
         self.idleTime = idleTime
-        peers = PeerDirectory(connection)
+        peers = PeerDirectory(connection, clock: LoopClock.shared)
+        sessions = SessionFollower(connection, authorizer: authorizer)
         agents = AgentRegistry(connection: connection, authorizer: authorizer)
         let environment = ClientEnvironment(
             connection: connection, authorizer: authorizer, sessions: SessionDirectory(connection), clock: clock,
-            startingPosition: { positioner.startingPosition },
+            startingPosition: { [weak self] in self?.startingPosition(for: $0) ?? Position() },
             clientChanged: { [weak self] in self?.clientChanged($0) },
             locationReplaced: { [weak self] in self?.schedulePruning(in: Limits.locationLifetime) })
         manager = ManagerObject(peers: peers, clients: clients, agents: agents, environment: environment)
@@ -64,6 +70,7 @@ package final class Service {
     /// Looks for receivers. Called once the bus names are owned, so that the first call need not wait for it.
     package func start() {
         positioner.discover()
+        sessions.start()
         updateIdleTimer()
     }
 
@@ -78,8 +85,17 @@ package final class Service {
 
     // MARK: Positions
 
+    private func startingPosition(for userID: UInt32) -> Position {
+        audience.position(positioner.startingPosition, for: userID)
+    }
+
     private func positionChanged(_ position: Position) {
-        for client in active.clients { client.deliver(position) }
+        audience.note(position, for: active.userIDs)
+        let isWhole = audience.isWhole(position, for: active.userIDs)
+        // Whoever loses its leave by being told changes the list.
+        for client in active.clients {
+            client.deliver(isWhole ? position : audience.position(position, for: client.peer.userID))
+        }
     }
 
     private func schedulePruning(in delay: Duration) {
@@ -149,7 +165,8 @@ package final class Service {
         idleTimer = clock.after(idleTime) { [weak self] in
             guard let self else { return }
             idleTimer = nil
-            if authorizer.openQuestions > 0 { updateIdleTimer() } else { onIdle?() }
+            let isBusy = authorizer.openQuestions > 0 || isBusyElsewhere?() ?? false
+            if isBusy { updateIdleTimer() } else { onIdle?() }
         }
     }
 }

@@ -21,9 +21,13 @@ final class PeerDirectory {
     }
 
     private let connection: Connection
+    private let clock: any Clock
     private var entries: [BusName: Entry] = [:]
 
-    init(_ connection: Connection) { self.connection = connection }
+    init(_ connection: Connection, clock: any Clock) {
+        self.connection = connection
+        self.clock = clock
+    }
 
     /// Who a caller is. Calls that come while this is being found out share one lookup.
     ///
@@ -43,6 +47,7 @@ final class PeerDirectory {
     }
 
     private func follow(_ name: BusName) {
+        let firstSeen = clock.now
         // Followed before it is looked up: a departure in between shows as one or the other.
         let watch = connection.watchOwner(of: name) { [weak self] owner in
             if owner == nil { self?.forget(name) }
@@ -50,7 +55,8 @@ final class PeerDirectory {
         entries[name] = Entry(state: .lookingUp([]), watch: watch)
         ServiceActor.start { [self] in
             guard let credentials = try? await connection.credentials(of: name) else { return forget(name) }
-            found(Peer(name: name, credentials: credentials, origin: ProcessOrigin(ProcessFacts(of: credentials))))
+            let facts = ProcessFacts(of: credentials, firstSeen: firstSeen)
+            found(Peer(name: name, credentials: credentials, origin: ProcessOrigin(facts)))
         }
     }
 
