@@ -38,17 +38,19 @@ package final class Service {
     /// `InUse` stays true for at least this long, so that whoever shows it can show it.
     private static let shortestUse = Duration.seconds(3)
 
-    /// - Parameter idleTime: how long to go on without any client; `nil` for ever.
+    /// - Parameters:
+    ///   - idleTime: how long to go on without any client; `nil` for ever.
+    ///   - identify: finds out who calls.
     package init(
         connection: Connection, positioner: Positioner, authorizer: Authorizer, idleTime: Duration?,
-        clock: any Clock = LoopClock.shared
+        clock: any Clock = LoopClock.shared, identify: @escaping Identification = Peer.identify
     ) {
         self.connection = connection
         self.positioner = positioner
         self.authorizer = authorizer
         self.clock = clock
         self.idleTime = idleTime
-        peers = PeerDirectory(connection, clock: LoopClock.shared)
+        peers = PeerDirectory(connection, identify: identify)
         sessions = SessionFollower(connection, authorizer: authorizer)
         agents = AgentRegistry(connection: connection, authorizer: authorizer)
         let environment = ClientEnvironment(

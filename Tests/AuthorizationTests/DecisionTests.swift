@@ -126,8 +126,11 @@ import Testing
             })
 
         #expect(
-            decision.findings.map(\.step) == [.lockdown, .configuredDenial, .lostRecords, .userSwitch, .agentCeiling, .record])
-        #expect(decision.findings.map(\.finding) == [.passed, .passed, .passed, .passed, .limited(to: .city), .granted])
+            decision.findings.map(\.step) == [
+                .lockdown, .configuredDenial, .lostRecords, .userSwitch, .agentCeiling, .record,
+            ])
+        #expect(
+            decision.findings.map(\.finding) == [.passed, .passed, .passed, .passed, .limited(to: .city), .granted])
     }
 
     @Test("ceilings of the switch, the agent and the record all hold")

@@ -8,6 +8,8 @@ import Glibc
 struct RecordFile: Sendable {
     let path: String
     private let schema: Schema
+    /// Further settings of the connection that writes.
+    private let settings: String
 
     struct Contents: Sendable {
         var records: [AuthorizationRecord] = []
@@ -16,9 +18,10 @@ struct RecordFile: Sendable {
         var unreadable = 0
     }
 
-    init(directory: String, schema: Schema = .current) {
+    init(directory: String, schema: Schema = .current, settings: String = "") {
         path = directory + "/authorizations.db"
         self.schema = schema
+        self.settings = settings
     }
 
     var exists: Bool { access(path, F_OK) == 0 || errno != ENOENT }
@@ -95,7 +98,8 @@ struct RecordFile: Sendable {
             throw StoreFault(reason: .damaged, detail: "it holds something else")
         }
         try schema.migrate(database)
-        try database.execute("PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; PRAGMA temp_store = MEMORY")
+        try database.execute(
+            "PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; PRAGMA temp_store = MEMORY;" + settings)
         return database
     }
 

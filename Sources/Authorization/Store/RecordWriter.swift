@@ -17,20 +17,21 @@ final class RecordWriter: Sendable {
 
     private let file: RecordFile
     private let directory: StateDirectory
+    private let patience: Int32
     /// Called on the thread with the number of the last change that was tried, and with what went wrong.
     private let report: @Sendable (UInt64, StoreFault?) -> Void
     private let queue = Mutex(Queue())
     /// Counts how often changes were handed in.
     private let semaphore: Semaphore
 
-    /// How long a transaction waits for the lock of another program, in milliseconds.
-    private static let patience: Int32 = 5000
-
+    /// - Parameter patience: how long a transaction waits for the lock of another program, in milliseconds.
     init(
-        _ file: RecordFile, in directory: StateDirectory, report: @escaping @Sendable (UInt64, StoreFault?) -> Void
+        _ file: RecordFile, in directory: StateDirectory, patience: Int32,
+        report: @escaping @Sendable (UInt64, StoreFault?) -> Void
     ) {
         self.file = file
         self.directory = directory
+        self.patience = patience
         self.report = report
         semaphore = Semaphore()
     }
@@ -108,7 +109,7 @@ final class RecordWriter: Sendable {
 
     private func openFile() throws(StoreFault) -> Database {
         if let fault = directory.prepare() { throw fault }
-        return try file.open(patience: Self.patience)
+        return try file.open(patience: patience)
     }
 }
 

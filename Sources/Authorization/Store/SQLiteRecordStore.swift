@@ -28,14 +28,14 @@ package final class SQLiteRecordStore: RecordStore {
     private static let readingPatience: Int32 = 1000
 
     package convenience init(in directory: StateDirectory, clock: any Clock) {
-        self.init(in: directory, schema: .current, clock: clock)
+        self.init(in: directory, file: RecordFile(directory: directory.path), patience: 5000, clock: clock)
     }
 
-    init(in directory: StateDirectory, schema: Schema, clock: any Clock) {
+    /// - Parameter patience: how long the writer waits for the lock of another program, in milliseconds.
+    init(in directory: StateDirectory, file: RecordFile, patience: Int32, clock: any Clock) {
         self.clock = clock
-        let file = RecordFile(directory: directory.path, schema: schema)
-        writer = RecordWriter(file, in: directory) { number, fault in
-            Task { @ServiceActor [weak self] in self?.wrote(number, fault) }
+        writer = RecordWriter(file, in: directory, patience: patience) { [weak self] number, fault in
+            Task { @ServiceActor in self?.wrote(number, fault) }
         }
         read(file, in: directory)
         forgetOldDays()

@@ -30,6 +30,6 @@ package struct StateDirectory: Sendable {
     /// Whether it is the service's own folder, so that what lies in it are the service's own records.
     var isOwn: Bool {
         var status = stat()
-        return stat(path, &status) == 0 && status.st_uid == geteuid()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR && status.st_uid == geteuid()
     }
 }

@@ -25,11 +25,16 @@ package final class ControlObject: BusObject {
     private var callsUnderWay = 0
 
     /// Serves the object on `connection`.
-    package init(connection: Connection, authorizer: Authorizer, clock: any Clock = LoopClock.shared) {
+    ///
+    /// - Parameter identify: finds out who calls.
+    package init(
+        connection: Connection, authorizer: Authorizer, clock: any Clock = LoopClock.shared,
+        identify: @escaping Identification = Peer.identify
+    ) {
         self.connection = connection
         self.authorizer = authorizer
         self.clock = clock
-        peers = PeerDirectory(connection, clock: LoopClock.shared)
+        peers = PeerDirectory(connection, identify: identify)
         polkit = Polkit(connection)
         peers.onDeparture = { [weak self] in self?.subscribers[$0] = nil }
         authorizer.onRecordChange = { [weak self] in self?.recordChanged(of: $0, $1) }

@@ -21,12 +21,12 @@ final class PeerDirectory {
     }
 
     private let connection: Connection
-    private let clock: any Clock
+    private let identify: Identification
     private var entries: [BusName: Entry] = [:]
 
-    init(_ connection: Connection, clock: any Clock) {
+    init(_ connection: Connection, identify: @escaping Identification) {
         self.connection = connection
-        self.clock = clock
+        self.identify = identify
     }
 
     /// Who a caller is. Calls that come while this is being found out share one lookup.
@@ -47,16 +47,14 @@ final class PeerDirectory {
     }
 
     private func follow(_ name: BusName) {
-        let firstSeen = clock.now
         // Followed before it is looked up: a departure in between shows as one or the other.
         let watch = connection.watchOwner(of: name) { [weak self] owner in
             if owner == nil { self?.forget(name) }
         }
         entries[name] = Entry(state: .lookingUp([]), watch: watch)
         ServiceActor.start { [self] in
-            guard let credentials = try? await connection.credentials(of: name) else { return forget(name) }
-            let facts = ProcessFacts(of: credentials, firstSeen: firstSeen)
-            found(Peer(name: name, credentials: credentials, origin: ProcessOrigin(facts)))
+            guard let peer = try? await identify(connection, name) else { return forget(name) }
+            found(peer)
         }
     }
 
