@@ -41,7 +41,7 @@ import Testing
         let app = try await lab.app()
 
         async let first = app.startError()
-        while lab.authorizer.openQuestions == 0 { await Task.yield() }
+        while lab.authorizer.openQuestions == 0 { try await lab.settle(app.connection) }
         await lab.clock.advance(by: .seconds(5))
         let refusal = await first
         var later: [BusError?] = []
@@ -93,7 +93,7 @@ import Testing
         let app = try await lab.app()
 
         async let first = app.startError()
-        while lab.authorizer.openQuestions == 0 { await Task.yield() }
+        while lab.authorizer.openQuestions == 0 { try await lab.settle(app.connection) }
         async let second = app.startError()
         await lab.clock.advance(by: .seconds(3))
         let agent = try await lab.agent()
