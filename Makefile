@@ -14,11 +14,12 @@ BINARIES = .build/release
 
 SWIFT   = swift
 SECONDS = 60
+KILLS   = 1000
 # The comparison with GeoClue is no part of the tree.
 BENCH   = ../shared/bench
 GEOCLUE = $(wildcard /usr/libexec/geoclue)
 
-.PHONY: help run check build install uninstall bench fuzz format lint asan tsan deps deps-build deps-run deps-test
+.PHONY: help run check build install uninstall bench fuzz soak format lint asan tsan deps deps-build deps-run deps-test
 
 help:
 	@echo 'make run        build, and show positions as they come, on a bus of its own'
@@ -28,6 +29,7 @@ help:
 	@echo 'make uninstall  what install has put there, except the configuration'
 	@echo 'make bench      beside GeoClue and a bare responder, if BENCH ($(BENCH)) is there'
 	@echo 'make fuzz       each fuzzer for SECONDS ($(SECONDS))'
+	@echo 'make soak       kills the daemon KILLS ($(KILLS)) times in a stream of decisions'
 	@echo 'make asan tsan  the tests under the address and the thread sanitizer'
 	@echo 'make lint       format and imports;  make format  puts the format right'
 	@echo 'make deps       the Debian packages that all of this needs'
@@ -92,6 +94,9 @@ bench: build
 
 fuzz: deps-build
 	Tests/Fuzz/run $(SECONDS)
+
+soak: deps
+	SOAK_KILLS=$(KILLS) $(SWIFT) test --filter LocationDaemonTests.SoakTests
 
 format:
 	$(SWIFT) format --in-place --recursive Sources Tests

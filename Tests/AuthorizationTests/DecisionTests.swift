@@ -259,4 +259,14 @@ import Testing
         #expect(!rule.isSystemComponent(Self.hidden) && rule.isSystemComponent(Self.plain))
         #expect(step(Self.facts(Self.hidden, policy: policy("maps", .init(isAllowed: false)))) == .configuredDenial)
     }
+
+    @Test("a rule that only says what is part of the system decides nothing, and a list without users is nobody")
+    func undecidedRules() {
+        let system = policy(Self.flatpak.id, .init(isSystemComponent: true, userIDs: []))
+        let nobody = policy(Self.flatpak.id, .init(isAllowed: true, userIDs: []))
+
+        #expect(verdict(Self.facts(policy: system)) == .ask(level: .exact, otherwise: nil))
+        #expect(system.isSystemComponent(Self.flatpak))
+        #expect(step(Self.facts(policy: nobody)) == .configuredDenial)
+    }
 }

@@ -64,13 +64,11 @@ package struct AccessHistory: Sendable, Equatable {
     ///
     /// - Returns: the day as it is now; `nil` where no further application of the user is counted.
     package mutating func note(_ level: AccuracyLevel, by key: String, of userID: UInt32, on day: Day) -> Entry? {
-        var keys = users[userID] ?? [:]
-        guard keys[key] != nil || keys.count < Self.maximumApplications else { return nil }
-        var uses = keys[key]?[day] ?? Uses(count: 0, finestLevel: level)
+        guard users[userID]?[key] != nil || users[userID]?.count ?? 0 < Self.maximumApplications else { return nil }
+        var uses = users[userID]?[key]?[day] ?? Uses(count: 0, finestLevel: level)
         uses.count = uses.count == .max ? .max : uses.count + 1
         uses.finestLevel = max(uses.finestLevel, level)
-        keys[key, default: [:]][day] = uses
-        users[userID] = keys
+        users[userID, default: [:]][key, default: [:]][day] = uses
         return Entry(userID: userID, key: key, day: day, uses: uses)
     }
 
