@@ -39,10 +39,11 @@ struct ActiveClients {
         return union
     }
 
-    /// Whether any of them counts as use, which parts of the system do not.
-    func isAnyUse(by policy: AccessPolicy) -> Bool {
+    /// Whether any of them counts as use, which parts of the system do not, nor users who are not at the machine.
+    func isAnyUse(by policy: AccessPolicy, of foreground: ForegroundUsers) -> Bool {
         for client in clients {
-            if let requester = client.requester, !policy.isSystemComponent(requester.application) { return true }
+            guard let requester = client.requester, foreground.contains(requester.userID) else { continue }
+            if !policy.isSystemComponent(requester.application) { return true }
         }
         return false
     }

@@ -64,6 +64,7 @@ package final class Service {
         peers.onDeparture = { [weak self] in self?.peerLeft($0) }
         positioner.onUpdate = { [weak self] in self?.positionChanged($0) }
         positioner.onAvailabilityChange = { [weak self] in self?.manager.update(availableLevel: $0) }
+        sessions.foreground.onChange = { [weak self] in self?.updateInUse() }
         authorizer.onChange = { [weak self] in self?.reconsiderClients(of: $0) }
         connection.objects.add(manager, at: GeoClueNames.managerPath)
         connection.objects.add(clients.branch, below: GeoClueNames.clientBranch)
@@ -138,12 +139,13 @@ package final class Service {
         for number in changed { active.update(number, clients.clients[number]) }
         changed.removeAll(keepingCapacity: true)
         positioner.demand = active.demand
+        sessions.foreground.follow(active.userIDs)
         updateInUse()
         updateIdleTimer()
     }
 
     private func updateInUse() {
-        if active.isAnyUse(by: authorizer.policy) {
+        if active.isAnyUse(by: authorizer.policy, of: sessions.foreground) {
             useEnd = nil
             if useBegan == nil { useBegan = clock.now }
             manager.update(isInUse: true)

@@ -246,6 +246,46 @@ import Testing
         #expect(login1.sessions.count == 1)
     }
 
+    @Test(
+        "use shows while its user sits at the machine; users whose session is in the background, and services, do not show"
+    )
+    @ServiceActor
+    func foreground() async throws {
+        let bus = try await PrivateBus()
+        let login1 = try await Login1(bus.connect(), ["one": (1000, 1)])
+        let lab = try await Lab(Lab.policy(applications: ["service": .init(isAllowed: true)]), bus: bus)
+        let watcher = try lab.connect()
+        let changes = Listener(
+            watcher,
+            MatchRule(
+                path: GeoClueNames.managerPath, interface: "org.freedesktop.DBus.Properties",
+                member: "PropertiesChanged"))
+        func nextUse() async throws -> Value? {
+            while true {
+                let (_, values) = try await changes.next().read(as: String.self, [String: Variant].self)
+                if let value = values["InUse"]?.value { return value }
+            }
+        }
+        let service = try await lab.app("service", of: 107)
+        try await service.start()
+        for _ in 0..<3 { try await lab.settle(service.connection) }
+        let withService = try await lab.isInUse
+        let app = try await lab.app()
+
+        try await app.start()
+        let began = try await nextUse()
+        login1.set("online", of: 1000)
+        for _ in 0..<3 { try await lab.settle(app.connection) }
+        await lab.clock.advance(by: .seconds(3))
+        let ended = try await nextUse()
+        login1.set("active", of: 1000)
+        let again = try await nextUse()
+
+        #expect(!withService)
+        #expect([began, ended, again] == [.bool(true), .bool(false), .bool(true)])
+        #expect(try await app.isActive)
+    }
+
     @ServiceActor
     private func error(_ body: () async throws -> Void) async -> BusError? {
         do {

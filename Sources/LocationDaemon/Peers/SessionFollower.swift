@@ -12,6 +12,8 @@ final class SessionFollower {
     private static let path: ObjectPath = "/org/freedesktop/login1"
     private static let manager: InterfaceName = "org.freedesktop.login1.Manager"
 
+    let foreground: ForegroundUsers
+
     private let connection: Connection
     private let authorizer: Authorizer
     private var ownerWatch: Subscription?
@@ -20,6 +22,7 @@ final class SessionFollower {
     init(_ connection: Connection, authorizer: Authorizer) {
         self.connection = connection
         self.authorizer = authorizer
+        foreground = ForegroundUsers(connection)
     }
 
     func start() {
@@ -31,6 +34,7 @@ final class SessionFollower {
     }
 
     private func follow(_ owner: BusName?) {
+        foreground.login1Changed(to: owner)
         removals = owner.map { owner in
             connection.subscribe(
                 to: MatchRule(sender: owner, path: Self.path, interface: Self.manager, member: "SessionRemoved")

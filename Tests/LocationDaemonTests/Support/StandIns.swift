@@ -8,10 +8,12 @@ final class Login1: BusObject {
 
     static let interface = Interface<Login1>("org.freedesktop.login1.Manager") {
         Method("ListSessions", returns: "sessions", access: .anyone, body: Login1.listSessions)
+        Method("GetUser", "uid", returns: "path", access: .anyone, body: Login1.getUser)
         Signal("SessionRemoved", "id", "path", of: String.self, ObjectPath.self)
     }
 
     private let connection: Connection
+    private var users: [UInt32: Login1User] = [:]
     /// Users and when their sessions began, in microseconds since the epoch.
     var sessions: [String: (user: UInt32, begin: Int64)]
 
@@ -22,6 +24,11 @@ final class Login1: BusObject {
         connection.objects.add(
             .init(object: { [weak self] in self?.session($0) }, children: { _, _ in [] }),
             below: "/org/freedesktop/login1/session")
+        for user in Set(sessions.values.map(\.user)) {
+            let object = Login1User()
+            users[user] = object
+            connection.objects.add(object, at: Self.path(of: user))
+        }
         _ = try await connection.requestName("org.freedesktop.login1")
     }
 
@@ -35,6 +42,23 @@ final class Login1: BusObject {
         sessions[id] = nil
         try connection.emit(
             "/org/freedesktop/login1", "org.freedesktop.login1.Manager", "SessionRemoved", to: nil, id, path(id))
+    }
+
+    func getUser(_ call: MethodCall, uid: UInt32) throws -> ObjectPath {
+        guard users[uid] != nil else { throw BusError("org.freedesktop.login1.NoSuchUser", "no such user") }
+        return Self.path(of: uid)
+    }
+
+    /// Brings a user to the foreground (`active`) or takes it from there (`online`).
+    func set(_ state: String, of user: UInt32) {
+        guard let object = users[user] else { return }
+        object.state = state
+        connection.propertyChanged(
+            "State", of: object, at: Self.path(of: user), in: Login1User.interface, to: nil)
+    }
+
+    private static func path(of user: UInt32) -> ObjectPath {
+        ObjectPath(trusted: "/org/freedesktop/login1/user").appending("_\(user)")
     }
 
     private func path(_ id: String) -> ObjectPath {
@@ -54,6 +78,16 @@ private final class Login1Session: BusObject {
     let begin: UInt64
 
     init(begin: UInt64) { self.begin = begin }
+
+    var interfaces: [any ServedInterface] { [Bound(Self.interface, to: self)] }
+}
+
+private final class Login1User: BusObject {
+    static let interface = Interface<Login1User>("org.freedesktop.login1.User") {
+        Property("State", access: .anyone) { $0.state }
+    }
+
+    var state = "active"
 
     var interfaces: [any ServedInterface] { [Bound(Self.interface, to: self)] }
 }
