@@ -14,11 +14,13 @@ BINARIES = .build/release
 
 SWIFT   = swift
 SECONDS = 60
+KILLS   = 1000
 # The comparison with GeoClue is no part of the tree.
 BENCH   = ../shared/bench
 GEOCLUE = $(wildcard /usr/libexec/geoclue)
 
-.PHONY: help run check build install uninstall bench fuzz format lint asan tsan recordings deps deps-build deps-run deps-test
+.PHONY: help run check build install uninstall bench fuzz soak format lint asan tsan recordings \
+    deps deps-build deps-run deps-test
 
 help:
 	@echo 'make run        build, and show positions as they come, on a bus of its own'
@@ -28,6 +30,7 @@ help:
 	@echo 'make uninstall  what install has put there, except the configuration'
 	@echo 'make bench      beside GeoClue and a bare responder, if BENCH ($(BENCH)) is there'
 	@echo 'make fuzz       each fuzzer for SECONDS ($(SECONDS))'
+	@echo 'make soak       kills the daemon KILLS ($(KILLS)) times in a stream of decisions'
 	@echo 'make asan tsan  the tests under the address and the thread sanitizer'
 	@echo 'make recordings recorded receivers through the whole service, if they are there'
 	@echo 'make lint       format and imports;  make format  puts the format right'
@@ -71,7 +74,9 @@ install:
 	set -e; for file in dbus/*.service.in; do \
 	    target=$(DESTDIR)$(DATADIR)/dbus-1/system-services/$$(basename $$file .in); \
 	    sed 's|@libexecdir@|$(LIBEXECDIR)|' $$file > $$target; chmod 644 $$target; done
-	install -d $(DESTDIR)$(DATADIR)/polkit-1/rules.d $(DESTDIR)$(DATADIR)/man/man5 $(DESTDIR)$(DATADIR)/man/man8
+	install -d $(DESTDIR)$(DATADIR)/polkit-1/rules.d $(DESTDIR)$(DATADIR)/polkit-1/actions
+	install -m 644 packaging/org.whereabouts1.policy $(DESTDIR)$(DATADIR)/polkit-1/actions/
+	install -d $(DESTDIR)$(DATADIR)/man/man5 $(DESTDIR)$(DATADIR)/man/man8
 	install -m 644 packaging/whereabouts.rules $(DESTDIR)$(DATADIR)/polkit-1/rules.d/whereabouts.rules
 	install -m 644 packaging/whereabouts.conf.5 $(DESTDIR)$(DATADIR)/man/man5/
 	install -m 644 packaging/whereaboutsd.8 $(DESTDIR)$(DATADIR)/man/man8/
@@ -88,6 +93,7 @@ uninstall:
 	set -e; for file in dbus/*.service.in; do \
 	    rm -f $(DESTDIR)$(DATADIR)/dbus-1/system-services/$$(basename $$file .in); done
 	rm -f $(DESTDIR)$(DATADIR)/polkit-1/rules.d/whereabouts.rules
+	rm -f $(DESTDIR)$(DATADIR)/polkit-1/actions/org.whereabouts1.policy
 	rm -f $(DESTDIR)$(DATADIR)/man/man5/whereabouts.conf.5 $(DESTDIR)$(DATADIR)/man/man8/whereaboutsd.8
 
 bench: build
@@ -100,6 +106,9 @@ bench: build
 
 fuzz: deps-build
 	Tests/Fuzz/run $(SECONDS)
+
+soak: deps
+	SOAK_KILLS=$(KILLS) $(SWIFT) test --filter LocationDaemonTests.SoakTests
 
 format:
 	$(SWIFT) format --in-place --recursive Sources Tests

@@ -37,6 +37,7 @@ let package = Package(
         .systemLibrary(name: "CGetopt"),
         .systemLibrary(name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
         .systemLibrary(name: "CLinux"),
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
 
         // Floor 1: words.
         room("EventLoop", ["CLinux"]),
@@ -49,7 +50,7 @@ let package = Package(
 
         // Floor 2: knowing.
         room("GeoClueAPI", ["DBus", "Geolocation"]),
-        room("Authorization", ["EventLoop", "Geolocation"]),
+        room("Authorization", ["CSQLite", "EventLoop", "Geolocation"]),
         room("Positioning", ["EventLoop", "Geolocation"]),
 
         // Floor 3: doing.

@@ -7,20 +7,22 @@ package struct AccessPolicy: Sendable, Hashable {
 
     /// A section of the configuration that bears an application's id.
     package struct ApplicationRule: Sendable, Hashable {
-        package var isAllowed: Bool
+        /// `nil` if the section decides nothing.
+        package var isAllowed: Bool?
         /// Whether its use is not shown as use.
         package var isSystemComponent: Bool
-        /// The users that it holds for; empty for all.
-        package var userIDs: Set<UInt32>
+        /// The users whom `isAllowed` lets in; `nil` for all.
+        package var userIDs: Set<UInt32>?
 
-        package init(isAllowed: Bool, isSystemComponent: Bool = false, userIDs: Set<UInt32> = []) {
+        package init(isAllowed: Bool? = nil, isSystemComponent: Bool = false, userIDs: Set<UInt32>? = nil) {
             self.isAllowed = isAllowed
             self.isSystemComponent = isSystemComponent
             self.userIDs = userIDs
         }
 
-        package func permits(_ userID: UInt32) -> Bool {
-            isAllowed && (userIDs.isEmpty || userIDs.contains(userID))
+        /// - Returns: `nil` if the section decides nothing.
+        package func permits(_ userID: UInt32) -> Bool? {
+            isAllowed.map { $0 && userIDs?.contains(userID) ?? true }
         }
     }
 

@@ -6,10 +6,21 @@ package struct AuthorizationRecord: Sendable, Hashable {
         case allow, deny, ask
     }
 
+    /// What a record allows the application to do, as far as that is told apart.
+    package enum UseType: String, Sendable, Hashable, CaseIterable {
+        case whenInUse = "when-in-use"
+        /// All that the clients of GeoClue's interface can ask for.
+        case always
+    }
+
     /// How long a record holds.
     package enum Lifetime: String, Sendable, Hashable, CaseIterable {
+        /// For the next Start, at most until the user's last session ends. What was started then goes on.
+        case once
         /// Until the user's last session ends.
         case session
+        /// Until ``AuthorizationRecord/expires``, by the system clock.
+        case until
         /// Until somebody changes it.
         case forever
     }
@@ -20,6 +31,10 @@ package struct AuthorizationRecord: Sendable, Hashable {
         case user(UInt32)
         /// A person's answer through this agent, or that agent's ceiling.
         case agent(id: String)
+        /// Taken over from the configuration of another service.
+        case configuration
+        /// Brought in with records from elsewhere.
+        case imported
         /// Nobody's: the application was seen, and nothing has been decided about it.
         case nobody
     }
@@ -34,8 +49,13 @@ package struct AuthorizationRecord: Sendable, Hashable {
     ///
     /// Consent to all that was asked is no consent to a finer level, nor a refusal of it.
     package var askedLevel: AccuracyLevel?
+    package var type: UseType
     package var author: Author
     package var lifetime: Lifetime
+    /// When it ends by itself, for the lifetime `until`.
+    package var expires: Timestamp?
+    /// What the application said it needs the position for, as the person who decided was shown it.
+    package var reason: String?
     package var created: Timestamp
     package var changed: Timestamp
 
@@ -49,22 +69,39 @@ package struct AuthorizationRecord: Sendable, Hashable {
 
     package init(
         userID: UInt32, key: String, decision: Decision, level: AccuracyLevel = .exact,
-        askedLevel: AccuracyLevel? = nil, author: Author, lifetime: Lifetime = .forever, created: Timestamp,
-        changed: Timestamp? = nil
+        askedLevel: AccuracyLevel? = nil, type: UseType = .always, author: Author, lifetime: Lifetime = .forever,
+        expires: Timestamp? = nil, reason: String? = nil, created: Timestamp, changed: Timestamp? = nil
     ) {
         self.userID = userID
         self.key = key
         self.decision = decision
         self.level = level
         self.askedLevel = askedLevel
+        self.type = type
         self.author = author
         self.lifetime = lifetime
+        self.expires = expires
+        self.reason = reason
         self.created = created
         self.changed = changed ?? created
     }
 
     /// Whether it is an agent's ceiling.
     package var isCeiling: Bool { key.hasPrefix(Self.agentPrefix) }
+
+    /// Whether it is about an application.
+    package var isOfApplication: Bool { key != Self.userSwitch && !isCeiling }
+
+    /// Whether the application was seen and nothing has been decided about it.
+    package var isUndecided: Bool { decision == .ask && author == .nobody }
+
+    /// Whether it is over by itself.
+    package func hasExpired(at now: Timestamp) -> Bool {
+        lifetime == .until && expires.map { $0 <= now } ?? true
+    }
+
+    /// Whether it ends with the user's session.
+    package var isOfSession: Bool { lifetime == .session || lifetime == .once }
 
     /// The level that it leaves to the caller: `none` where it denies.
     var reach: AccuracyLevel { decision == .deny ? .none : level }

@@ -17,10 +17,15 @@ package final class Authorizer {
     /// Called when running clients may have gained or lost by a change: those of the user, or all of them for `nil`.
     package var onChange: (@ServiceActor (_ userID: UInt32?) -> Void)?
 
+    /// Called when a record of a user has changed, come or gone.
+    package var onRecordChange: (@ServiceActor (_ userID: UInt32, _ key: String) -> Void)?
+
     private let clock: any Clock
     private let store: any RecordStore
     private let desk: QuestionDesk
     private var roster = AgentRoster()
+    /// Ends the first record that ends by itself.
+    private var expiryTimer: Timer?
 
     package init(policy: AccessPolicy, store: any RecordStore, clock: any Clock) {
         self.policy = policy
@@ -28,6 +33,9 @@ package final class Authorizer {
         self.clock = clock
         desk = QuestionDesk(clock: clock)
         desk.owner = self
+        // Sessions end with the machine, whether or not this service was there to see it.
+        for userID in store.book.userIDs { endSession(of: userID, begunBefore: bootTime) }
+        expireRecords()
     }
 
     // MARK: Decisions
@@ -41,26 +49,59 @@ package final class Authorizer {
         for reading in roster.entries(of: requester.userID).compactMap(\.reading) {
             if case .cancelled = await reading.wait(until: ceilingDeadline) { return .failure(.cancelled) }
         }
-        switch explain(requester, requesting: level).verdict {
+        let decision = explain(requester, requesting: level)
+        switch decision.verdict {
         case .granted(let grant):
-            return .success(grant)
+            return await spend(grant, for: requester)
         case .denied(let denial):
+            if denial.step == .record { await spendOnce(requester) }
             return .failure(denial)
         case .ask:
             if Task.isCancelled { return .failure(.cancelled) }
             noteSeen(requester)
             let departure = await desk.ask(requester, requesting: level, until: deadline)
-            return outcome(of: departure, for: requester, requesting: level)
+            let outcome = outcome(of: departure, for: requester, requesting: level)
+            if case .success(let grant) = outcome { return await spend(grant, for: requester) }
+            return outcome
         }
     }
 
+    /// Takes back what allowed no more than this one use. No call is told of a leave that could be used twice.
+    private func spend(_ grant: Grant, for requester: Requester) async -> Result<Grant, Denial> {
+        if grant.decidedBy == .record || grant.decidedBy == .question { await spendOnce(requester) }
+        return .success(grant)
+    }
+
+    private func spendOnce(_ requester: Requester) async {
+        let (userID, key) = (requester.userID, requester.application.key)
+        guard store.book.record(of: userID, for: key)?.lifetime == .once else { return }
+        store.remove(key, of: userID)
+        noteSeen(requester)
+        onRecordChange?(userID, key)
+        await store.settled()
+    }
+
+    /// Counts that an application was let in; the portal is not kept count of.
+    package func noteUse(of requester: Requester, at level: AccuracyLevel) {
+        guard !requester.isPortal else { return }
+        store.note(AccessUse(userID: requester.userID, key: requester.application.key, level: level, day: today))
+    }
+
+    /// The day that uses count for.
+    package var today: AccessHistory.Day { AccessHistory.Day(of: now) }
+
     /// What a running client has now: a grant that may have changed, a refusal, or `nil` if the user would have to be
     /// asked.
-    package func standing(of requester: Requester, requesting level: AccuracyLevel) -> Result<Grant, Denial>? {
+    ///
+    /// - Parameter held: what the client was granted. Leave for this one use goes on, below whatever limits there are.
+    package func standing(
+        of requester: Requester, requesting level: AccuracyLevel, holding held: Grant? = nil
+    ) -> Result<Grant, Denial>? {
         switch decide(requester, requesting: level, keepsAnswers: true).verdict {
-        case .granted(let grant): .success(grant)
+        case .granted(let grant):
+            .success(grant.decidedBy == .record ? grant : held?.goingOn(upTo: grant.allowedLevel) ?? grant)
         case .denied(let denial): .failure(denial)
-        case .ask: nil
+        case .ask(let level, _): (held?.goingOn(upTo: level)).map { .success($0) }
         }
     }
 
@@ -73,14 +114,20 @@ package final class Authorizer {
     package var openQuestions: Int { desk.count }
 
     private func decide(_ requester: Requester, requesting level: AccuracyLevel, keepsAnswers: Bool) -> Decision {
-        let book = store.book
-        return Decision(
+        Decision(
             .init(
                 requester: requester, requestedLevel: level, policy: policy,
-                userSwitch: book.record(of: requester.userID, for: AuthorizationRecord.userSwitch),
+                userSwitch: record(of: requester.userID, for: AuthorizationRecord.userSwitch),
                 ceiling: ceiling(of: requester.userID),
-                record: book.record(of: requester.userID, for: requester.application.key),
-                agentID: roster.inCharge(of: requester.userID)?.agent.id, keepsAnswers: keepsAnswers))
+                record: record(of: requester.userID, for: requester.application.key),
+                agentID: roster.inCharge(of: requester.userID)?.agent.id, areRecordsLost: store.isIncomplete,
+                keepsAnswers: keepsAnswers))
+    }
+
+    /// What is stored and still holds; the system clock may have been set since the timer was.
+    private func record(of userID: UInt32, for key: String) -> AuthorizationRecord? {
+        guard let record = store.book.record(of: userID, for: key), !record.hasExpired(at: now) else { return nil }
+        return record
     }
 
     /// Judges anew after the wait: the record, the ceiling or the configuration may have changed during it.
@@ -101,9 +148,7 @@ package final class Authorizer {
         case .released(.answered(let isAllowed)):
             switch decide(requester, requesting: level, keepsAnswers: true).verdict {
             case .granted(let grant):
-                return .success(
-                    Grant(
-                        requestedLevel: grant.requestedLevel, allowedLevel: grant.allowedLevel, decidedBy: .question))
+                return .success(grant.decided(by: .question))
             case .denied(.refusedByRecord) where !isAllowed:
                 return .failure(.refusedByAgent(subject))
             case .denied(let denial):
@@ -127,33 +172,97 @@ package final class Authorizer {
     // MARK: Records
 
     /// The records of one user, or of all; ceilings of agents are among them.
-    package func records(of userID: UInt32?) -> [AuthorizationRecord] { store.book.records(of: userID) }
-
-    /// Stores what a person has set by hand. It takes effect at once; comes back when it will last.
-    package func setRecord(_ record: AuthorizationRecord) async {
-        store.store(record)
-        changed(record.userID)
-        await store.settled()
+    package func records(of userID: UInt32?) -> [AuthorizationRecord] {
+        store.book.records(of: userID).filter { !$0.hasExpired(at: now) }
     }
 
-    /// Forgets a record. That takes effect at once; comes back when it is gone for good.
-    package func removeRecord(_ key: String, of userID: UInt32) async {
-        store.remove(key, of: userID)
-        changed(userID)
-        await store.settled()
+    /// How often applications were let in.
+    package var history: AccessHistory { store.history }
+
+    /// Stores what a person has set by hand. It takes effect at once; comes back when it will last.
+    ///
+    /// - Returns: what keeps it from lasting longer than the service; `nil` if it will last.
+    @discardableResult
+    package func setRecord(_ record: AuthorizationRecord) async -> StoreFault? {
+        store.store(record)
+        recordChanged(record.key, of: record.userID)
+        setExpiryTimer()
+        return await store.settled()
+    }
+
+    /// What of an application's entry is to be forgotten.
+    package enum Part: String, Sendable, CaseIterable { case decision, history }
+
+    /// Forgets a record, its uses, or both. That takes effect at once; comes back when it is gone for good.
+    ///
+    /// - Returns: what keeps it from being gone for good; `nil` if it is.
+    @discardableResult
+    package func removeRecord(
+        _ key: String, of userID: UInt32, _ parts: Set<Part> = Set(Part.allCases)
+    ) async -> StoreFault? {
+        if parts.contains(.history) { store.forgetUses(of: key, of: userID) }
+        if parts.contains(.decision) { store.remove(key, of: userID) }
+        recordChanged(key, of: userID)
+        return await store.settled()
+    }
+
+    /// Users whose records may end with their session.
+    package var usersWithSessionRecords: Set<UInt32> {
+        Set(store.book.records().filter(\.isOfSession).map(\.userID))
     }
 
     /// The user's last session has ended, and with it what was allowed for no longer.
-    package func sessionEnded(of userID: UInt32) {
-        store.endSession(of: userID)
-        changed(userID)
+    ///
+    /// - Parameter start: when the oldest session began that the user has now: what was decided since then stands.
+    ///   `nil` if there is none.
+    package func sessionEnded(of userID: UInt32, begunBefore start: Timestamp? = nil) {
+        endSession(of: userID, begunBefore: start)
+    }
+
+    private func endSession(of userID: UInt32, begunBefore start: Timestamp?) {
+        let ended = store.book.records(of: userID).filter { record in
+            record.isOfSession && start.map { record.changed < $0 } ?? true
+        }
+        for record in ended { store.remove(record.key, of: userID) }
+        for record in ended { recordChanged(record.key, of: userID) }
+    }
+
+    /// When the machine was started, by the system clock as it goes now.
+    private var bootTime: Timestamp {
+        let parts = clock.now.components
+        return Timestamp(
+            microseconds: clock.wallTime - parts.seconds * 1_000_000 - parts.attoseconds / 1_000_000_000_000)
+    }
+
+    /// Forgets what is over by the system clock.
+    package func expireRecords() {
+        let now = now
+        let expired = store.book.records().filter { $0.hasExpired(at: now) }
+        for record in expired { store.remove(record.key, of: record.userID) }
+        for record in expired { recordChanged(record.key, of: record.userID) }
+        setExpiryTimer()
+    }
+
+    /// Judged by the system clock when it fires: that may have been set back meanwhile.
+    private func setExpiryTimer() {
+        expiryTimer = store.book.nextExpiry.map { expiry in
+            clock.after(.microseconds(max(0, expiry.microseconds - now.microseconds))) { [weak self] in
+                self?.expireRecords()
+            }
+        }
     }
 
     private func noteSeen(_ requester: Requester) {
         let key = requester.application.key
-        guard store.book.record(of: requester.userID, for: key) == nil else { return }
+        guard record(of: requester.userID, for: key) == nil else { return }
         store.store(
             AuthorizationRecord(userID: requester.userID, key: key, decision: .ask, author: .nobody, created: now))
+        onRecordChange?(requester.userID, key)
+    }
+
+    private func recordChanged(_ key: String, of userID: UInt32) {
+        onRecordChange?(userID, key)
+        changed(userID)
     }
 
     private var now: Timestamp { Timestamp(microseconds: clock.wallTime) }
@@ -240,6 +349,7 @@ package final class Authorizer {
             AuthorizationRecord(
                 userID: userID, key: key, decision: lowest.level == .none ? .deny : .allow, level: lowest.level,
                 author: .agent(id: lowest.agentID), created: now))
+        onRecordChange?(userID, key)
     }
 
     // MARK: Changes
@@ -272,7 +382,7 @@ extension Authorizer: QuestionDeskOwner {
                 decision: answer.isAllowed ? .allow : .deny, level: min(answer.level, level), askedLevel: level,
                 author: .agent(id: agentID), lifetime: lifetime(of: answer, about: requester.application),
                 created: now))
-        changed(requester.userID)
+        recordChanged(requester.application.key, of: requester.userID)
         await store.settled()
     }
 

@@ -17,6 +17,8 @@ package struct Decision: Sendable {
         package var record: AuthorizationRecord?
         /// The id of the agent that would be asked.
         package var agentID: String?
+        /// Whether records that there were could not be read.
+        package var areRecordsLost = false
         /// Whether a person's answer stands although a new call would be a new question: for clients that run, and for
         /// the call that has just been answered.
         package var keepsAnswers: Bool
@@ -78,7 +80,11 @@ package struct Decision: Sendable {
     }
 
     private func grant(_ level: AccuracyLevel, by step: DecisionStep) -> Grant {
-        Grant(requestedLevel: requested, allowedLevel: level, decidedBy: step)
+        let record = step == .record ? facts.record : nil
+        return Grant(
+            requestedLevel: requested, allowedLevel: level, decidedBy: step,
+            expires: record?.lifetime == .until ? record?.expires : nil,
+            onceLevel: record?.lifetime == .once ? record?.level : nil)
     }
 }
 
@@ -94,6 +100,8 @@ extension Decision {
             facts.policy.isLockedDown ? .denied(.lockedDown) : .passed
         case .configuredDenial:
             isForbidden ? .denied(.configuredDenial(subject)) : .passed
+        case .lostRecords:
+            examineLoss()
         case .userSwitch:
             limit(facts.userSwitch?.reach, orDeny: .switchedOff(userID: requester.userID))
         case .agentCeiling:
@@ -119,13 +127,22 @@ extension Decision {
     }
 
     private var isForbidden: Bool {
-        facts.policy.rule(for: requester.application).map { !$0.permits(requester.userID) } ?? false
+        facts.policy.rule(for: requester.application)?.permits(requester.userID) == false
+    }
+
+    /// What nobody has been asked about again is asked about, until the user says with the switch that all is well.
+    private mutating func examineLoss() -> Finding {
+        guard facts.areRecordsLost, facts.userSwitch == nil, requester.hasSession else { return .passed }
+        // The portal is never asked about, and what the user had allowed it is not known.
+        if requester.isPortal { return .denied(.recordsLost(subject)) }
+        isAskedFor = true
+        return .passed
     }
 
     private var isConfigured: Bool {
         // What an unnamed sandbox says of itself gets it in nowhere.
         guard requester.application.trust != .unknown, !isAskedFor else { return false }
-        return facts.policy.rule(for: requester.application)?.permits(requester.userID) ?? false
+        return facts.policy.rule(for: requester.application)?.permits(requester.userID) == true
     }
 
     /// Whether the user is asked about callers of this kind.

@@ -5,6 +5,8 @@ package enum DecisionStep: String, Sendable, Hashable, CaseIterable {
     case lockdown
     /// The configuration's rule for the application says no (`allowed=false`, or the user is not in its list).
     case configuredDenial = "configured-denial"
+    /// Records were lost, so that nobody gets in for want of one that might have refused.
+    case lostRecords = "lost-records"
     /// The user's own switch and ceiling: the record `*`.
     case userSwitch = "user-switch"
     /// The lowest ceiling of the user's agents, or the last one that was received.

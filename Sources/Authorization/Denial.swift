@@ -4,6 +4,8 @@ import Geolocation
 package enum Denial: Error, Sendable, Hashable {
     case lockedDown
     case configuredDenial(Subject)
+    /// What was stored about the application may have been a refusal, and cannot be read.
+    case recordsLost(Subject)
     /// By the user's own switch.
     case switchedOff(userID: UInt32)
     /// By the ceiling of an agent, there now or remembered.
@@ -37,7 +39,13 @@ package enum Denial: Error, Sendable, Hashable {
 
         fileprivate var disallowed: String { "'\(application.id)' disallowed" }
         fileprivate var disallowedForUser: String { "\(disallowed) for UID \(userID)" }
-        fileprivate var grantHint: String { "'whereabouts grant \(application.key)' allows it" }
+        fileprivate var grantHint: String { Denial.hint(application.key) }
+    }
+
+    /// What somebody can type in to be let in.
+    private static func hint(_ key: String) -> String {
+        "'busctl call org.whereabouts1.Control /org/whereabouts1/Control org.whereabouts1.Control SetRecord sa{sv} "
+            + "\"\(key)\" 1 decision s allow' allows it"
     }
 
     /// The step that refused; `nil` where the call itself ended.
@@ -45,6 +53,7 @@ package enum Denial: Error, Sendable, Hashable {
         switch self {
         case .lockedDown: .lockdown
         case .configuredDenial: .configuredDenial
+        case .recordsLost: .lostRecords
         case .switchedOff: .userSwitch
         case .disabledByAgent: .agentCeiling
         case .refusedByRecord: .record
@@ -62,8 +71,10 @@ package enum Denial: Error, Sendable, Hashable {
             "Geolocation disabled by the administrator: the configuration locks it down"
         case .configuredDenial(let subject):
             "'\(subject.application.id)' disallowed by configuration for UID \(subject.userID)"
+        case .recordsLost(let subject):
+            "\(subject.disallowedForUser): stored records were damaged and are lost; \(Self.hint("*"))"
         case .switchedOff(let userID):
-            "Geolocation disabled for UID \(userID): the user's own switch is off; 'whereabouts grant \"*\"' turns it on"
+            "Geolocation disabled for UID \(userID): the user's own switch is off; \(Self.hint("*"))"
         case .disabledByAgent(let userID):
             "Geolocation disabled for UID \(userID): location is switched off in the settings of the desktop"
         case .refusedByRecord(let subject):

@@ -8,6 +8,9 @@ import Positioning
 @ServiceActor
 struct ActiveClients {
     private(set) var clients: [ClientObject] = []
+    private var clientsByUser: [UInt32: Int] = [:]
+    /// The users that they belong to.
+    private(set) var userIDs: Set<UInt32> = []
 
     /// Takes in how a client is now.
     ///
@@ -16,9 +19,12 @@ struct ActiveClients {
         let index = position(of: number)
         let isKnown = index < clients.count && clients[index].number == number
         if let client, client.isActive {
-            if !isKnown { clients.insert(client, at: index) }
+            if !isKnown {
+                clients.insert(client, at: index)
+                count(client.peer.userID, 1)
+            }
         } else if isKnown {
-            clients.remove(at: index)
+            count(clients.remove(at: index).peer.userID, -1)
         }
     }
 
@@ -33,12 +39,19 @@ struct ActiveClients {
         return union
     }
 
-    /// Whether any of them counts as use, which parts of the system do not.
-    func isAnyUse(by policy: AccessPolicy) -> Bool {
+    /// Whether any of them counts as use, which parts of the system do not, nor users who are not at the machine.
+    func isAnyUse(by policy: AccessPolicy, of foreground: ForegroundUsers) -> Bool {
         for client in clients {
-            if let requester = client.requester, !policy.isSystemComponent(requester.application) { return true }
+            guard let requester = client.requester, foreground.contains(requester.userID) else { continue }
+            if !policy.isSystemComponent(requester.application) { return true }
         }
         return false
+    }
+
+    private mutating func count(_ userID: UInt32, _ change: Int) {
+        let count = clientsByUser[userID, default: 0] + change
+        clientsByUser[userID] = count == 0 ? nil : count
+        if count == 0 { userIDs.remove(userID) } else { userIDs.insert(userID) }
     }
 
     /// Where a client with this number is, or would be.

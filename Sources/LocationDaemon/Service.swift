@@ -11,6 +11,9 @@ package final class Service {
     /// Called once when nobody has used the service for the idle time.
     package var onIdle: (@ServiceActor () -> Void)?
 
+    /// Whether others have reason to keep the service running.
+    package var isBusyElsewhere: (@ServiceActor () -> Bool)?
+
     private let connection: Connection
     private let positioner: Positioner
     private let authorizer: Authorizer
@@ -20,9 +23,11 @@ package final class Service {
     private let peers: PeerDirectory
     private let clients = ClientRegistry()
     private let agents: AgentRegistry
+    private let sessions: SessionFollower
     private var manager: ManagerObject!
 
     private var active = ActiveClients()
+    private var audience = PositionAudience()
     /// The numbers of the clients that have changed in this turn of the loop.
     private var changed: [UInt64] = []
     private var idleTimer: Timer?
@@ -38,21 +43,24 @@ package final class Service {
     /// `InUse` stays true for at least this long, so that whoever shows it can show it.
     private static let shortestUse = Duration.seconds(3)
 
-    /// - Parameter idleTime: how long to go on without any client; `nil` for ever.
+    /// - Parameters:
+    ///   - idleTime: how long to go on without any client; `nil` for ever.
+    ///   - identify: finds out who calls.
     package init(
         connection: Connection, positioner: Positioner, authorizer: Authorizer, idleTime: Duration?,
-        clock: any Clock = LoopClock.shared
+        clock: any Clock = LoopClock.shared, identify: @escaping Identification = Peer.identify
     ) {
         self.connection = connection
         self.positioner = positioner
         self.authorizer = authorizer
         self.clock = clock
         self.idleTime = idleTime
-        peers = PeerDirectory(connection)
+        peers = PeerDirectory(connection, identify: identify)
+        sessions = SessionFollower(connection, authorizer: authorizer)
         agents = AgentRegistry(connection: connection, authorizer: authorizer)
         let environment = ClientEnvironment(
             connection: connection, authorizer: authorizer, sessions: SessionDirectory(connection), clock: clock,
-            startingPosition: { positioner.startingPosition },
+            startingPosition: { [weak self] in self?.startingPosition(for: $0) ?? Position() },
             clientChanged: { [weak self] in self?.clientChanged($0) },
             locationReplaced: { [weak self] in self?.schedulePruning(in: Limits.locationLifetime) })
         manager = ManagerObject(peers: peers, clients: clients, agents: agents, environment: environment)
@@ -61,6 +69,7 @@ package final class Service {
         peers.onDeparture = { [weak self] in self?.peerLeft($0) }
         positioner.onUpdate = { [weak self] in self?.positionChanged($0) }
         positioner.onAvailabilityChange = { [weak self] in self?.manager.update(availableLevel: $0) }
+        sessions.foreground.onChange = { [weak self] in self?.updateInUse() }
         authorizer.onChange = { [weak self] in self?.reconsiderClients(of: $0) }
         connection.objects.add(manager, at: GeoClueNames.managerPath)
         connection.objects.add(clients.branch, below: GeoClueNames.clientBranch)
@@ -69,6 +78,7 @@ package final class Service {
     /// Looks for receivers. Called once the bus names are owned, so that the first call need not wait for it.
     package func start() {
         positioner.discover()
+        sessions.start()
         updateIdleTimer()
     }
 
@@ -83,8 +93,17 @@ package final class Service {
 
     // MARK: Positions
 
+    private func startingPosition(for userID: UInt32) -> Position {
+        audience.position(positioner.startingPosition, for: userID)
+    }
+
     private func positionChanged(_ position: Position) {
-        for client in active.clients { client.deliver(position) }
+        audience.note(position, for: active.userIDs)
+        let isWhole = audience.isWhole(position, for: active.userIDs)
+        // Whoever loses its leave by being told changes the list.
+        for client in active.clients {
+            client.deliver(isWhole ? position : audience.position(position, for: client.peer.userID))
+        }
     }
 
     private func schedulePruning(in delay: Duration) {
@@ -132,12 +151,13 @@ package final class Service {
         for number in changed { active.update(number, clients.clients[number]) }
         changed.removeAll(keepingCapacity: true)
         positioner.demand = active.demand
+        sessions.foreground.follow(active.userIDs)
         updateInUse()
         updateIdleTimer()
     }
 
     private func updateInUse() {
-        if active.isAnyUse(by: authorizer.policy) {
+        if active.isAnyUse(by: authorizer.policy, of: sessions.foreground) {
             useEnd = nil
             if useBegan == nil { useBegan = clock.now }
             manager.update(isInUse: true)
@@ -161,7 +181,8 @@ package final class Service {
         idleTimer = clock.after(idleTime) { [weak self] in
             guard let self else { return }
             idleTimer = nil
-            if authorizer.openQuestions > 0 { updateIdleTimer() } else { onIdle?() }
+            let isBusy = authorizer.openQuestions > 0 || isBusyElsewhere?() ?? false
+            if isBusy { updateIdleTimer() } else { onIdle?() }
         }
     }
 }

@@ -12,6 +12,15 @@ package enum ServiceError: Error, Equatable, Sendable {
     case sandboxed
     case agentRefused(AgentRefusal)
     case tooManyClients(limit: Int)
+    /// The administrator does not let the caller do this.
+    case notAuthorized(action: String)
+    /// A person would have to be asked, and the caller has not said that this may be done.
+    case interactionRequired(action: String)
+    /// No application has such a key.
+    case invalidKey
+    case tooManyRecords(limit: Int)
+    /// The change has taken effect, and will not outlive the service.
+    case notKept(StoreFault)
     /// The caller has left the bus while its call was being dealt with.
     case callerGone
 }
@@ -29,6 +38,11 @@ extension ServiceError: BusErrorConvertible {
         case .agentRefused(.tooMany): "org.freedesktop.DBus.Error.LimitsExceeded"
         case .agentRefused: "org.freedesktop.DBus.Error.AccessDenied"
         case .tooManyClients, .desktopIDTooLong: "org.freedesktop.DBus.Error.LimitsExceeded"
+        case .notAuthorized: "org.freedesktop.DBus.Error.AccessDenied"
+        case .interactionRequired: "org.freedesktop.DBus.Error.InteractiveAuthorizationRequired"
+        case .invalidKey: "org.freedesktop.DBus.Error.InvalidArgs"
+        case .tooManyRecords: "org.freedesktop.DBus.Error.LimitsExceeded"
+        case .notKept: "org.freedesktop.DBus.Error.IOError"
         case .callerGone: "org.freedesktop.DBus.Error.Disconnected"
         }
     }
@@ -42,6 +56,12 @@ extension ServiceError: BusErrorConvertible {
         case .sandboxed: "not allowed from inside a sandbox"
         case .agentRefused(let refusal): refusal.message
         case .tooManyClients(let limit): "no more than \(limit) clients are allowed"
+        case .notAuthorized(let action): "the records of other users take the authorization \(action)"
+        case .interactionRequired(let action): "\(action) takes a password; call again with interactive authorization"
+        case .invalidKey:
+            "“app” is none of flatpak:ID, snap:NAME, host:ID, claimed:ID, unknown:ID, or * for the user's own switch"
+        case .tooManyRecords(let limit): "no more than \(limit) records of one user are kept"
+        case .notKept(let fault): "done, but only until the service stops: \(fault)"
         case .callerGone: "the caller has left the bus"
         }
     }

@@ -12,10 +12,8 @@ extension AccessPolicy {
             }
         self.init(
             unsandboxedApps: unsandboxedApps, agentWait: .seconds(configuration.policy.agentWait),
-            applications: configuration.applications.compactMapValues { rule in
-                rule.isAllowed.map {
-                    ApplicationRule(isAllowed: $0, isSystemComponent: rule.isSystem, userIDs: rule.users ?? [])
-                }
+            applications: configuration.applications.mapValues {
+                ApplicationRule(isAllowed: $0.isAllowed, isSystemComponent: $0.isSystem, userIDs: $0.users)
             },
             agentIDs: configuration.agent.whitelist, rememberingAgentIDs: configuration.agent.remembers)
     }

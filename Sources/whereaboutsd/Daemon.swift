@@ -18,7 +18,12 @@ final class Daemon {
     private var positioner: Positioner?
     private var authorizer: Authorizer?
     private var service: Service?
+    private var store: SQLiteRecordStore?
+    /// Whatever is for users and administrators alone has a connection of its own.
+    private var controlConnection: Connection?
+    private var control: ControlObject?
     private var signals: SignalSource?
+    private var finishTimer: Timer?
 
     nonisolated init(_ options: Options) {
         self.options = options
@@ -38,17 +43,18 @@ final class Daemon {
     }
 
     private func serve() async throws(BusError) {
-        let connection = try Connection(BusAddress(options.bus))
-        self.connection = connection
-        connection.onDisconnect = {
-            Log.error("the connection to the bus is lost")
-            EventLoop.shared.stop(1)
-        }
+        let connection = try connect()
+        let controlConnection = try connect()
+        (self.connection, self.controlConnection) = (connection, controlConnection)
+        let store = SQLiteRecordStore(
+            in: StateDirectory(option: options.stateDirectory, environment: Self.environment("STATE_DIRECTORY")),
+            clock: LoopClock.shared)
+        self.store = store
         let factory = SourceFactory(connection: connection, clock: LoopClock.shared)
         self.factory = factory
         let positioner = Positioner(sources: factory.sources(for: configuration), clock: LoopClock.shared)
         let authorizer = Authorizer(
-            policy: AccessPolicy(configuration), store: MemoryRecordStore(), clock: LoopClock.shared)
+            policy: AccessPolicy(configuration), store: store, clock: LoopClock.shared)
         let service = Service(
             connection: connection, positioner: positioner, authorizer: authorizer,
             idleTime: options.idleSeconds > 0 ? .seconds(options.idleSeconds) : nil)
@@ -56,23 +62,49 @@ final class Daemon {
             Log.info("nobody has asked for \(options.idleSeconds) s")
             finish()
         }
+        let control = ControlObject(connection: controlConnection, authorizer: authorizer)
+        service.isBusyElsewhere = { control.isBusy }
         (self.positioner, self.authorizer, self.service) = (positioner, authorizer, service)
+        self.control = control
 
-        for name in busNames where try await connection.requestName(name) == .taken {
+        for (connection, name) in busNames where try await connection.requestName(name) == .taken {
             Log.notice("\(name) belongs to another program; leaving it the field")
             return finish()
         }
         service.start()
     }
 
-    /// In the order in which they are asked for. Where the first is taken, another location service is running.
-    private var busNames: [BusName] {
-        (configuration.bus.ownsGeoClueName ? [GeoClueNames.busName] : []) + ["org.whereabouts1"]
+    private func connect() throws(BusError) -> Connection {
+        let connection = try Connection(BusAddress(options.bus))
+        connection.onDisconnect = {
+            Log.error("the connection to the bus is lost")
+            EventLoop.shared.stop(1)
+        }
+        return connection
     }
 
+    /// In the order in which they are asked for. Where the first is taken, another location service is running.
+    private var busNames: [(Connection, BusName)] {
+        guard let connection, let controlConnection else { return [] }
+        return (configuration.bus.ownsGeoClueName ? [(connection, GeoClueNames.busName)] : []) + [
+            (connection, WhereaboutsNames.busName), (controlConnection, WhereaboutsNames.controlBusName),
+        ]
+    }
+
+    private static func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+
+    /// How long a disk may keep the service from leaving.
+    private static let finishLimit = Duration.seconds(5)
+
     private func finish() {
-        connection?.flush()
-        EventLoop.shared.stop(0)
+        guard finishTimer == nil else { return }
+        finishTimer = LoopClock.shared.after(Self.finishLimit) { EventLoop.shared.stop(0) }
+        ServiceActor.start { [self] in
+            await store?.finish()
+            connection?.flush()
+            controlConnection?.flush()
+            EventLoop.shared.stop(0)
+        }
     }
 
     // MARK: Signals
@@ -94,7 +126,7 @@ final class Daemon {
 
     private func loadConfiguration() -> Configuration {
         let (configuration, faults) = Configuration.load(for: options)
-        for fault in faults { Log.warning("\(fault)") }
+        for fault in faults { Log.warning(fault.logLine) }
         return configuration
     }
 }

@@ -126,8 +126,11 @@ import Testing
             })
 
         #expect(
-            decision.findings.map(\.step) == [.lockdown, .configuredDenial, .userSwitch, .agentCeiling, .record])
-        #expect(decision.findings.map(\.finding) == [.passed, .passed, .passed, .limited(to: .city), .granted])
+            decision.findings.map(\.step) == [
+                .lockdown, .configuredDenial, .lostRecords, .userSwitch, .agentCeiling, .record,
+            ])
+        #expect(
+            decision.findings.map(\.finding) == [.passed, .passed, .passed, .passed, .limited(to: .city), .granted])
     }
 
     @Test("ceilings of the switch, the agent and the record all hold")
@@ -255,5 +258,15 @@ import Testing
         #expect(verdict(Self.facts(Self.hidden, policy: rule)) == .ask(level: .exact, otherwise: nil))
         #expect(!rule.isSystemComponent(Self.hidden) && rule.isSystemComponent(Self.plain))
         #expect(step(Self.facts(Self.hidden, policy: policy("maps", .init(isAllowed: false)))) == .configuredDenial)
+    }
+
+    @Test("a rule that only says what is part of the system decides nothing, and a list without users is nobody")
+    func undecidedRules() {
+        let system = policy(Self.flatpak.id, .init(isSystemComponent: true, userIDs: []))
+        let nobody = policy(Self.flatpak.id, .init(isAllowed: true, userIDs: []))
+
+        #expect(verdict(Self.facts(policy: system)) == .ask(level: .exact, otherwise: nil))
+        #expect(system.isSystemComponent(Self.flatpak))
+        #expect(step(Self.facts(policy: nobody)) == .configuredDenial)
     }
 }

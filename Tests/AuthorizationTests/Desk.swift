@@ -88,6 +88,9 @@ final class Call {
 @ServiceActor
 final class HeldStore: RecordStore {
     private(set) var book: RecordBook
+    private(set) var history = AccessHistory()
+    /// Whether it has lost records.
+    var isIncomplete = false
     var isHeld = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
@@ -95,11 +98,15 @@ final class HeldStore: RecordStore {
 
     func store(_ record: AuthorizationRecord) { book.store(record) }
     func remove(_ key: String, of userID: UInt32) { book.remove(key, of: userID) }
-    func endSession(of userID: UInt32) { book.endSession(of: userID) }
+    func note(_ use: AccessUse) { _ = history.note(use.level, by: use.key, of: use.userID, on: use.day) }
+    func forgetUses(of key: String, of userID: UInt32) { history.forget(key, of: userID) }
 
-    func settled() async {
+    func settled() async -> StoreFault? {
         if isHeld { await withCheckedContinuation { waiting.append($0) } }
+        return nil
     }
+
+    func finish() async {}
 
     func release() {
         isHeld = false

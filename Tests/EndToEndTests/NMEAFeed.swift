@@ -13,7 +13,7 @@ final class NMEAFeed {
 
     init(in folder: URL) throws {
         path = folder.appending(path: "nmea").path
-        listener = FileDescriptor(adopting: socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0))
+        listener = FileDescriptor(adopting: socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0))
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix($0.count - 1)) }
@@ -58,7 +58,7 @@ final class NMEAFeed {
     }
 
     private func accept() {
-        let descriptor = Glibc.accept(listener.raw, nil, nil)
+        let descriptor = accept4(listener.raw, nil, nil, Int32(SOCK_CLOEXEC.rawValue))
         guard descriptor >= 0 else { return }
         readers.append(FileDescriptor(adopting: descriptor))
         waiting?.resume()

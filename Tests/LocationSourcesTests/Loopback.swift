@@ -89,9 +89,8 @@ final class LoopbackServer {
 
     private func accept() {
         guard let descriptor else { return }
-        let raw = Glibc.accept(descriptor.raw, nil, nil)
+        let raw = accept4(descriptor.raw, nil, nil, Int32(SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue))
         guard raw >= 0 else { return }
-        _ = fcntl(raw, F_SETFL, O_NONBLOCK)
         accepted += 1
         sink.yield(LoopbackPeer(FileDescriptor(adopting: raw)))
     }

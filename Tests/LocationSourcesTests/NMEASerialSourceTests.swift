@@ -25,6 +25,7 @@ private final class FakeReceiver {
         var (one, other): (Int32, Int32) = (-1, -1)
         var name = [CChar](repeating: 0, count: 128)
         try #require(openpty(&one, &other, &name, nil, nil) == 0)
+        for end in [one, other] { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         master = FileDescriptor(adopting: one)
         slave = FileDescriptor(adopting: other)
         let path = name.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }

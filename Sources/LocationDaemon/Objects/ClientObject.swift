@@ -27,7 +27,7 @@ package final class ClientObject: BusObject {
         case starting(attempt: Int)
         case active(Grant)
         /// Held back by the user, an agent or the administrator. Goes on by itself when that is taken back.
-        case suspended
+        case suspended(Grant)
     }
 
     let number: UInt64
@@ -45,6 +45,8 @@ package final class ClientObject: BusObject {
     private var desktopID = ""
     private var requestedLevel = AccuracyLevel.city.rawValue
     private var threshold = UpdateThreshold()
+    /// The use that was last counted.
+    private var countedUse: (day: AccessHistory.Day, level: AccuracyLevel)?
 
     private(set) var locations: LocationChain
 
@@ -75,6 +77,7 @@ package final class ClientObject: BusObject {
 
     func start(_ call: MethodCall) async throws {
         guard !isActive else { return }
+        countedUse = nil
         let attempt = beginAttempt()
         do {
             let requester = try await identify()
@@ -127,7 +130,8 @@ package final class ClientObject: BusObject {
         changed("Active")
         environment.clientChanged(number)
         // Before the reply to Start, as clients know it.
-        deliver(environment.startingPosition(), isFirst: true)
+        deliver(environment.startingPosition(peer.userID), isFirst: true)
+        countUse(grant)
     }
 
     private func deactivated() {
@@ -141,22 +145,31 @@ package final class ClientObject: BusObject {
         switch state {
         case .stopped, .starting: return
         case .active(let old):
-            switch environment.authorizer.standing(of: requester, requesting: startedLevel) {
-            case .success(let grant)?:
+            if case .success(let grant) = standing(of: requester, holding: old) {
                 guard grant != old else { return }
                 state = .active(grant)
                 environment.clientChanged(number)
-            case .failure?:
-                state = .suspended
+            } else {
+                state = .suspended(old)
                 locations.withdraw()
                 deactivated()
-            case nil: return
             }
-        case .suspended:
-            if case .success(let grant)? = environment.authorizer.standing(of: requester, requesting: startedLevel) {
-                activate(grant)
-            }
+        case .suspended(let old):
+            if case .success(let grant) = standing(of: requester, holding: old) { activate(grant) }
         }
+    }
+
+    /// A client whose user would have to be asked again stands on nothing; the next Start asks.
+    private func standing(of requester: Requester, holding old: Grant) -> Result<Grant, Denial>? {
+        environment.authorizer.standing(of: requester, requesting: startedLevel, holding: old)
+    }
+
+    /// Once for each Start, each further day, and each finer level.
+    private func countUse(_ grant: Grant) {
+        let day = environment.authorizer.today
+        guard let requester, countedUse.map({ $0.day < day || $0.level < grant.level }) ?? true else { return }
+        countedUse = (day, grant.level)
+        environment.authorizer.noteUse(of: requester, at: grant.level)
     }
 
     // MARK: Positions
@@ -166,6 +179,10 @@ package final class ClientObject: BusObject {
     /// - Parameter isFirst: the first since Start, which thresholds do not hold back.
     func deliver(_ position: Position, isFirst: Bool = false) {
         guard let grant, let fix = grant.disclose(position), !environment.connection.isCongested else { return }
+        // Whatever became of the timer: the system clock may have been set.
+        guard !grant.hasExpired(at: Timestamp(microseconds: environment.clock.wallTime)) else {
+            return environment.authorizer.expireRecords()
+        }
         if !isFirst, let current = locations.current {
             guard fix != current else { return }
             guard threshold.passes(fix.coordinate, at: fix.timestamp) else { return refresh(fix) }
@@ -174,6 +191,7 @@ package final class ClientObject: BusObject {
     }
 
     private func announce(_ fix: DisclosedFix) {
+        if let grant { countUse(grant) }
         threshold.deliver(fix.coordinate, at: fix.timestamp)
         let old = locations.path
         if locations.append(fix, now: environment.clock.now) { environment.locationReplaced() }

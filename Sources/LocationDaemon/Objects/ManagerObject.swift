@@ -83,14 +83,5 @@ package final class ManagerObject: BusObject {
 
 extension Access<ManagerObject> {
     /// Callers outside of any sandbox.
-    static var unsandboxed: Access {
-        Access(caller: { manager, call in
-            do {
-                let peer = try await manager.peers.peer(call.sender)
-                return peer.origin.isSandboxed ? ServiceError.sandboxed.busError : nil
-            } catch {
-                return ServiceError.callerGone.busError
-            }
-        })
-    }
+    static var unsandboxed: Access { .unsandboxed { $0.peers } }
 }

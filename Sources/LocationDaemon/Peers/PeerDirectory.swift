@@ -21,9 +21,13 @@ final class PeerDirectory {
     }
 
     private let connection: Connection
+    private let identify: Identification
     private var entries: [BusName: Entry] = [:]
 
-    init(_ connection: Connection) { self.connection = connection }
+    init(_ connection: Connection, identify: @escaping Identification) {
+        self.connection = connection
+        self.identify = identify
+    }
 
     /// Who a caller is. Calls that come while this is being found out share one lookup.
     ///
@@ -49,8 +53,8 @@ final class PeerDirectory {
         }
         entries[name] = Entry(state: .lookingUp([]), watch: watch)
         ServiceActor.start { [self] in
-            guard let credentials = try? await connection.credentials(of: name) else { return forget(name) }
-            found(Peer(name: name, credentials: credentials, origin: ProcessOrigin(ProcessFacts(of: credentials))))
+            guard let peer = try? await identify(connection, name) else { return forget(name) }
+            found(peer)
         }
     }
 

@@ -66,17 +66,4 @@ import Testing
         #expect(book.record(of: 1, for: "claimed:2") == nil)
         #expect(book.record(of: 1, for: "claimed:3") != nil)
     }
-
-    @Test("what holds for the session ends with it, for that user alone")
-    func session() {
-        var book = RecordBook([
-            record("host:maps", lifetime: .session), record("host:weather"),
-            record("host:maps", user: 2, lifetime: .session),
-        ])
-
-        #expect(book.endSession(of: 1) == ["host:maps"])
-
-        #expect(book.records(of: 1).map(\.key) == ["host:weather"])
-        #expect(book.records(of: 2).map(\.key) == ["host:maps"])
-    }
 }

@@ -1,5 +1,10 @@
+import Geolocation
+
 /// All records in memory, for deciding. Whatever store writes them to disk owns one.
 package struct RecordBook: Sendable {
+    /// How many records a user may have that were set by hand.
+    package static let maximumDecided = 4096
+
     /// How many records of applications a user may have about which nothing was decided; the oldest go first.
     ///
     /// An unsandboxed program may claim any number of ids.
@@ -22,7 +27,7 @@ package struct RecordBook: Sendable {
                 if let old = ceilingKey, old != record.key { dropped.append(old) }
                 ceilingKey = record.key
             }
-            if record.author == .nobody {
+            if record.isUndecided {
                 undecided.append(record.key)
                 if undecided.count > RecordBook.maximumUndecided { dropped.append(undecided.removeFirst()) }
             }
@@ -39,6 +44,9 @@ package struct RecordBook: Sendable {
     }
 
     private var users: [UInt32: UserRecords] = [:]
+
+    /// The users that have records.
+    package var userIDs: Set<UInt32> { Set(users.keys) }
 
     package init(_ records: [AuthorizationRecord] = []) {
         for record in records { store(record) }
@@ -73,13 +81,10 @@ package struct RecordBook: Sendable {
         return old
     }
 
-    /// Removes what holds no longer than the user's session.
-    ///
-    /// - Returns: the keys that were removed.
-    @discardableResult
-    package mutating func endSession(of userID: UInt32) -> [String] {
-        let keys = records(of: userID).filter { $0.lifetime == .session }.map(\.key)
-        for key in keys { remove(key, of: userID) }
-        return keys
+    package func count(of userID: UInt32) -> Int { users[userID]?.byKey.count ?? 0 }
+
+    /// When the first record ends by itself.
+    package var nextExpiry: Timestamp? {
+        users.values.lazy.flatMap(\.byKey.values).compactMap { $0.lifetime == .until ? $0.expires : nil }.min()
     }
 }

@@ -1,0 +1,133 @@
+import EventLoop
+import Glibc
+import Synchronization
+
+/// The one thread that writes the file. It starts with the first change.
+///
+/// Changes that come while it writes go into its next transaction together. What could not be written is tried again
+/// with the next change.
+final class RecordWriter: Sendable {
+    private struct Queue {
+        var changes: [StoreChange] = []
+        /// The number of the last change that was handed in.
+        var last: UInt64 = 0
+        var isStarted = false
+        var isEnding = false
+    }
+
+    private let file: RecordFile
+    private let directory: StateDirectory
+    private let patience: Int32
+    /// Called on the thread with the number of the last change that was tried, and with what went wrong.
+    private let report: @Sendable (UInt64, StoreFault?) -> Void
+    private let queue = Mutex(Queue())
+    /// Counts how often changes were handed in.
+    private let semaphore: Semaphore
+
+    /// - Parameter patience: how long a transaction waits for the lock of another program, in milliseconds.
+    init(
+        _ file: RecordFile, in directory: StateDirectory, patience: Int32,
+        report: @escaping @Sendable (UInt64, StoreFault?) -> Void
+    ) {
+        self.file = file
+        self.directory = directory
+        self.patience = patience
+        self.report = report
+        semaphore = Semaphore()
+    }
+
+    /// Hands a change to the thread.
+    ///
+    /// - Returns: its number, counted up from 1.
+    func submit(_ change: StoreChange) -> UInt64 {
+        let (number, isFirst) = queue.withLock { queue in
+            queue.changes.append(change)
+            queue.last += 1
+            defer { queue.isStarted = true }
+            return (queue.last, !queue.isStarted)
+        }
+        if isFirst { start() }
+        semaphore.signal()
+        return number
+    }
+
+    /// Ends the thread once everything has been tried.
+    func end() {
+        queue.withLock { $0.isEnding = true }
+        semaphore.signal()
+    }
+
+    private func start() {
+        let context = Unmanaged.passRetained(self).toOpaque()
+        var handle = pthread_t()
+        let status = pthread_create(
+            &handle, nil,
+            { context in
+                Unmanaged<RecordWriter>.fromOpaque(context!).takeRetainedValue().run()
+                return nil
+            }, context)
+        precondition(status == 0, "a process without room for one thread cannot go on")
+        pthread_detach(handle)
+    }
+
+    // MARK: On the thread
+
+    private func run() {
+        var database: Database?
+        var pending: [StoreChange] = []
+        var isLogStale = false
+        while true {
+            semaphore.wait()
+            let (new, last, isEnding) = queue.withLock { queue in
+                defer { queue.changes.removeAll() }
+                return (queue.changes, queue.last, queue.isEnding)
+            }
+            pending = pending.isEmpty ? new : StoreChange.coalesced(pending + new)
+            guard !pending.isEmpty || isLogStale else {
+                if isEnding { return }
+                continue
+            }
+            do throws(StoreFault) {
+                let open = if let database { database } else { try openFile() }
+                database = open
+                if !pending.isEmpty {
+                    try open.apply(pending)
+                    // What a row said before is to go as well.
+                    isLogStale = true
+                    pending = []
+                }
+                isLogStale = try !open.truncateLog()
+                report(last, nil)
+            } catch {
+                // The next try opens the file anew: it may be another one by then.
+                database = nil
+                report(last, error)
+            }
+            if isEnding { return }
+        }
+    }
+
+    private func openFile() throws(StoreFault) -> Database {
+        if let fault = directory.prepare() { throw fault }
+        return try file.open(patience: patience)
+    }
+}
+
+/// A counting semaphore of the C library's.
+private final class Semaphore: Sendable {
+    private nonisolated(unsafe) let pointer: UnsafeMutablePointer<sem_t>
+
+    init() {
+        pointer = .allocate(capacity: 1)
+        sem_init(pointer, 0, 0)
+    }
+
+    deinit {
+        sem_destroy(pointer)
+        pointer.deallocate()
+    }
+
+    func signal() { sem_post(pointer) }
+
+    func wait() { while sem_wait(pointer) != 0 && errno == EINTR {} }
+}

@@ -1,0 +1,80 @@
+import Authorization
+import DBus
+import EventLoop
+import Geolocation
+
+/// Ends what holds for a session with the user's last one, by logind's word. Without logind that is the machine's end.
+@ServiceActor
+final class SessionFollower {
+    private typealias Session = Structure<String, UInt32, String, String, ObjectPath>
+
+    private static let login1: BusName = "org.freedesktop.login1"
+    private static let path: ObjectPath = "/org/freedesktop/login1"
+    private static let manager: InterfaceName = "org.freedesktop.login1.Manager"
+
+    let foreground: ForegroundUsers
+
+    private let connection: Connection
+    private let authorizer: Authorizer
+    private var ownerWatch: Subscription?
+    private var removals: Subscription?
+
+    init(_ connection: Connection, authorizer: Authorizer) {
+        self.connection = connection
+        self.authorizer = authorizer
+        foreground = ForegroundUsers(connection)
+    }
+
+    func start() {
+        ownerWatch = connection.watchOwner(of: Self.login1) { [weak self] in self?.follow($0) }
+        ServiceActor.start { [weak self, connection] in
+            let owner = try? await connection.callBus("GetNameOwner", Self.login1.string, returning: String.self)
+            self?.follow(owner.flatMap { BusName($0) })
+        }
+    }
+
+    private func follow(_ owner: BusName?) {
+        foreground.login1Changed(to: owner)
+        removals = owner.map { owner in
+            connection.subscribe(
+                to: MatchRule(sender: owner, path: Self.path, interface: Self.manager, member: "SessionRemoved")
+            ) { [weak self] _ in self?.look() }
+        }
+        // Sessions may have ended while nobody followed them.
+        if owner != nil { look() }
+    }
+
+    private func look() {
+        let users = authorizer.usersWithSessionRecords
+        guard !users.isEmpty else { return }
+        ServiceActor.start { [weak self] in
+            do {
+                try await self?.endSessions(of: users)
+            } catch {
+                Log.warning("logind does not say who is logged in (\(error)); what holds for a session goes on")
+            }
+        }
+    }
+
+    private func endSessions(of users: Set<UInt32>) async throws(BusError) {
+        let sessions = try await connection.call(
+            Self.login1, Self.path, Self.manager, "ListSessions", returning: [Session].self, timeout: .seconds(10))
+        for user in users {
+            var oldest: Timestamp?
+            for session in sessions where session.fields.1 == user {
+                let start = try await begin(of: session.fields.4)
+                oldest = min(oldest ?? start, start)
+            }
+            // What was decided before the oldest session there is was decided in one that has ended.
+            authorizer.sessionEnded(of: user, begunBefore: oldest)
+        }
+    }
+
+    private func begin(of session: ObjectPath) async throws(BusError) -> Timestamp {
+        let value = try await connection.call(
+            Self.login1, session, "org.freedesktop.DBus.Properties", "Get", "org.freedesktop.login1.Session",
+            "Timestamp", returning: Variant.self, timeout: .seconds(10))
+        guard case .uint64(let microseconds) = value.value else { throw .failed("a session has no beginning") }
+        return Timestamp(microseconds: Int64(clamping: microseconds))
+    }
+}

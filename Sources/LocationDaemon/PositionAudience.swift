@@ -1,0 +1,33 @@
+import EventLoop
+import Geolocation
+
+/// Which users the fine fix that is known now belongs to: those that were using the service when it came.
+///
+/// To anybody else it would tell where the machine was before, and that somebody asked. Cells are the same for all.
+struct PositionAudience {
+    private var fix: Fix?
+    private var userIDs: Set<UInt32> = []
+
+    /// A position has come, in the use of these users.
+    mutating func note(_ position: Position, for users: @autoclosure () -> Set<UInt32>) {
+        // A cell that changes comes with the fix that was there before.
+        guard let fine = position.fine, fine != fix else { return }
+        fix = fine
+        userIDs = users()
+    }
+
+    /// What of a position a user may have. Facts about the machine, which somebody has set, are anybody's.
+    func position(_ position: Position, for userID: UInt32) -> Position {
+        guard let fine = position.fine, fine.kind.ages, fine != fix || !userIDs.contains(userID) else {
+            return position
+        }
+        var position = position
+        position.fine = nil
+        return position
+    }
+
+    /// Whether every one of these users may have the fix as it is.
+    func isWhole(_ position: Position, for users: Set<UInt32>) -> Bool {
+        position.fine.map { !$0.kind.ages || $0 == fix && users.isSubset(of: userIDs) } ?? true
+    }
+}

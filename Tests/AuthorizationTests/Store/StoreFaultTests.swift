@@ -1,0 +1,253 @@
+import EventLoop
+import Foundation
+import Geolocation
+import LocationTestSupport
+import Testing
+
+@testable import Authorization
+
+/// Full, read-only, locked, damaged: said clearly, and nobody is let in by it.
+@Suite(.timeLimit(.minutes(1))) struct StoreFaultTests {
+    init() { EventLoop.startThread() }
+
+    private static let allowed = Vault.record()
+    private static let refused = Vault.record("claimed:tracker", .deny)
+
+    @ServiceActor
+    private func filled() async -> Vault {
+        let vault = Vault()
+        await vault.fill([Self.allowed, Self.refused])
+        return vault
+    }
+
+    /// What an application with no record of its own gets from an authorizer over `store`.
+    @ServiceActor
+    private func verdict(_ store: SQLiteRecordStore, _ application: ApplicationIdentity) -> Decision.Verdict {
+        let authorizer = Authorizer(policy: AccessPolicy(), store: store, clock: ManualClock())
+        let requester = Requester(userID: 1000, application: application, isPortal: false, hasSession: true)
+        return authorizer.explain(requester, requesting: .exact).verdict
+    }
+
+    @Test(
+        "a damaged file is set aside and allows nothing; what is decided afterwards is kept in a new one",
+        arguments: ["", "SQLite format 3\0", String(repeating: "no database at all ", count: 1000)])
+    @ServiceActor
+    func damaged(content: String) async throws {
+        let vault = await filled()
+        try Data(content.utf8).write(to: vault.file)
+
+        let store = vault.open()
+        store.store(Vault.record("claimed:new"))
+        let fault = await store.settled()
+
+        #expect(store.isIncomplete)
+        #expect(fault == nil)
+        #expect(vault.open().book.records().map(\.key) == ["claimed:new"])
+        #expect(try Data(contentsOf: vault.folder.appending(path: "authorizations.db.damaged")) == Data(content.utf8))
+    }
+
+    @Test("whoever was refused is not let in because the refusal was lost, until the user says so")
+    @ServiceActor
+    func lostRefusal() async throws {
+        let vault = await filled()
+        let tracker = ApplicationIdentity(trust: .claimed, id: "tracker")
+        let before = verdict(vault.open(), tracker)
+        try Data("damage".utf8).write(to: vault.file)
+
+        let lost = verdict(vault.open(), tracker)
+        // The damaged file lies there, so that the next start knows, too.
+        let store = vault.open()
+        let afterwards = verdict(store, tracker)
+        store.store(Vault.record(AuthorizationRecord.userSwitch))
+        let confirmed = verdict(store, tracker)
+
+        #expect(before == .denied(.refusedByRecord(.init(application: tracker, userID: 1000))))
+        #expect(lost == .ask(level: .exact, otherwise: nil))
+        #expect(afterwards == lost)
+        #expect(store.isIncomplete)
+        guard case .granted = confirmed else { return #expect(Bool(false), "\(confirmed)") }
+    }
+
+    @Test("any cut makes the file damaged or leaves what was decided; never is more allowed than was")
+    @ServiceActor
+    func cut() async throws {
+        let vault = await filled()
+        let whole = try Data(contentsOf: vault.file)
+        for length in stride(from: 0, to: whole.count, by: 509) {
+            let other = Vault()
+            try FileManager.default.createDirectory(at: other.folder, withIntermediateDirectories: true)
+            try whole.prefix(length).write(to: other.file)
+
+            let store = other.open()
+
+            let found = Set(store.book.records())
+            #expect(store.isIncomplete ? found.isEmpty : found == [Self.allowed, Self.refused], "\(length) bytes")
+        }
+    }
+
+    @Test("bytes that have changed never allow what was not allowed, and never end the service", arguments: 0..<40)
+    @ServiceActor
+    func flipped(seed: Int) async throws {
+        let vault = await filled()
+        var bytes = try Data(contentsOf: vault.file)
+        // Knuth's generator of 64 bits: the same bytes each time.
+        var random = UInt64(seed) &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        for _ in 0..<24 {
+            random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            bytes[Int(random >> 33) % bytes.count] = UInt8(truncatingIfNeeded: random >> 20)
+        }
+        try bytes.write(to: vault.file)
+
+        let store = vault.open()
+
+        let allowed = store.book.records().filter { $0.decision == .allow }
+        #expect(allowed.isEmpty || allowed.map(\.key) == [Self.allowed.key])
+        store.store(Vault.record("claimed:new", .deny))
+        _ = await store.settled()
+        #expect(store.book.record(of: 1000, for: "claimed:new") != nil)
+    }
+
+    @Test("a row that makes no sense is a refusal")
+    @ServiceActor
+    func nonsense() async throws {
+        let vault = await filled()
+        do {
+            let database = try Database(vault.file.path, .readWrite, patience: 0)
+            try database.execute("UPDATE records SET level = 3 WHERE decision = 'allow'")
+        }
+
+        let store = vault.open()
+
+        #expect(store.book.record(of: 1000, for: Self.allowed.key)?.decision == .deny)
+        #expect(store.book.record(of: 1000, for: Self.refused.key) == Self.refused)
+    }
+
+    @Test("another program's database is not taken for ours")
+    @ServiceActor
+    func foreign() async throws {
+        let vault = Vault()
+        try FileManager.default.createDirectory(at: vault.folder, withIntermediateDirectories: true)
+        do {
+            let database = try Database(vault.file.path, .create, patience: 0)
+            try database.execute("CREATE TABLE records (user, key, decision)")
+        }
+
+        #expect(vault.open().isIncomplete)
+    }
+
+    @Test("a file of a newer version is left as it is, and allows nothing")
+    @ServiceActor
+    func newer() async throws {
+        let vault = await filled()
+        do { try Database(vault.file.path, .readWrite, patience: 0).execute("PRAGMA user_version = 99") }
+        let before = try Data(contentsOf: vault.file)
+
+        let store = vault.open()
+        store.store(Vault.record("claimed:new"))
+        let fault = await store.settled()
+
+        #expect(store.isIncomplete)
+        #expect(fault?.reason == .newer)
+        #expect(try Data(contentsOf: vault.file) == before)
+    }
+
+    @Test("a locked file cannot be read, which allows nothing, nor written, which is said")
+    @ServiceActor
+    func locked() async throws {
+        let vault = await filled()
+        var other: Database? = try Database(vault.file.path, .readWrite, patience: 10_000)
+        try other?.execute("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE")
+
+        let store = vault.open()
+        store.store(Vault.record("claimed:new", .deny))
+        let fault = await store.settled()
+        other = nil
+        store.store(Vault.record("claimed:newer", .deny))
+        let later = await store.settled()
+
+        #expect(store.isIncomplete)
+        #expect(fault?.reason == .locked)
+        #expect(later == nil)
+        #expect(
+            vault.open().book.records().map(\.key) == [
+                "claimed:new", "claimed:newer", "claimed:tracker", "flatpak:org.example.Maps",
+            ])
+    }
+
+    @Test(
+        "where nothing can be written, a decision holds until the service stops, and that is said",
+        arguments: [
+            ("PRAGMA max_page_count = 1", StoreFault.Reason.full), ("PRAGMA query_only = ON", .readOnly),
+        ])
+    @ServiceActor
+    func unwritable(settings: String, reason: StoreFault.Reason) async {
+        let vault = await filled()
+        let store = vault.open(settings: settings)
+
+        for number in 0..<200 { store.store(Vault.record("claimed:org.example.new\(number)")) }
+        let fault = await store.settled()
+        store.remove(Self.allowed.key, of: 1000)
+        let second = await store.settled()
+
+        #expect(fault?.reason == reason)
+        #expect(second?.reason == reason)
+        #expect(store.book.records().count == 201)
+        // Some of them may have found room before it was full.
+        let kept = Set(vault.open().book.records())
+        #expect(kept.isSuperset(of: [Self.allowed, Self.refused]))
+        #expect(kept.count < 100)
+    }
+
+    @Test("what could not be written is written as soon as it can be, all of it, as it is by then")
+    @ServiceActor
+    func recovery() async throws {
+        let vault = Vault()
+        try Data().write(to: vault.folder)
+        let store = vault.open()
+        store.store(Vault.record("claimed:first"))
+        store.store(Vault.record("claimed:second"))
+        let fault = await store.settled()
+        store.remove("claimed:second", of: 1000)
+        _ = await store.settled()
+
+        try FileManager.default.removeItem(at: vault.folder)
+        store.store(Vault.record("claimed:third"))
+        let later = await store.settled()
+
+        #expect(fault?.reason == .inaccessible)
+        #expect(later == nil)
+        #expect(!store.isIncomplete)
+        #expect(vault.open().book.records().map(\.key) == ["claimed:first", "claimed:third"])
+    }
+
+    // MARK: Versions
+
+    @Test("a file of an older version keeps its records on the way to the newer one")
+    @ServiceActor
+    func migration() async throws {
+        let vault = await filled()
+        let next = Schema(
+            steps: Schema.current.steps + ["ALTER TABLE uses ADD COLUMN more TEXT; CREATE TABLE extra (x)"])
+
+        let store = vault.open(schema: next)
+        let version = try Database(vault.file.path, .readWrite, patience: 0).number("user_version")
+
+        #expect(!store.isIncomplete)
+        #expect(Set(store.book.records()) == [Self.allowed, Self.refused])
+        #expect(version == Int64(next.steps.count))
+        #expect(vault.open().isIncomplete, "the older version leaves it alone")
+    }
+
+    @Test("a step that fails leaves the file in the version that it had")
+    @ServiceActor
+    func failedMigration() async throws {
+        let vault = await filled()
+        let broken = Schema(steps: Schema.current.steps + ["CREATE TABLE extra (x); CREATE TABLE records (y)"])
+
+        let store = vault.open(schema: broken)
+
+        #expect(store.isIncomplete)
+        #expect(try Database(vault.file.path, .readWrite, patience: 0).number("user_version") == 1)
+        #expect(Set(vault.open().book.records()) == [Self.allowed, Self.refused])
+    }
+}

@@ -1,0 +1,300 @@
+import Authorization
+import DBus
+import DBusTestSupport
+import EventLoop
+import GeoClueAPI
+import Geolocation
+import LocationTestSupport
+import Testing
+
+@testable import LocationDaemon
+
+/// What reaches clients that run.
+@Suite(.timeLimit(.minutes(1))) struct LiveChangeTests {
+    init() { EventLoop.startThread() }
+
+    private static let place = [48.137154, 11.576124]
+
+    @ServiceActor
+    private func running(_ lab: Lab, _ id: String) async throws -> App {
+        let app = try await lab.app(id)
+        try await app.start()
+        await lab.receiver.demanded()
+        lab.receiver.send(Self.place[0], Self.place[1])
+        #expect(try await app.nextPlace() == Self.place)
+        return app
+    }
+
+    @Test(
+        "taken back: inactive and silent at once, its locations gone; others untouched; given back: active, with a fix")
+    @ServiceActor
+    func takeBack() async throws {
+        let lab = try await Lab()
+        let a = try await running(lab, "a")
+        let b = try await lab.app("b")
+        try await b.start()
+        let given = try await b.nextLocation()
+        let old = try #require(try await a.get("Location").path)
+        let administrator = try lab.administrator()
+
+        try await administrator.set("claimed:a", "deny")
+        try await a.becomes(active: false)
+        let told = a.updateCount
+        for step in 1...3 {
+            await lab.clock.advance(by: .seconds(1))
+            lab.receiver.send(48.1372 + Double(step) / 100_000, 11.5761)
+        }
+        try await lab.settle(a.connection)
+
+        #expect(a.updateCount == told)
+        #expect(try await !a.isActive)
+        #expect(await error { _ = try await a.read(old) }?.name == "org.freedesktop.DBus.Error.UnknownMethod")
+        #expect(try await b.isActive)
+        #expect(try await b.read(given)["Latitude"]?.value != nil)
+        #expect(try await lab.isInUse)
+
+        try await administrator.set("claimed:a", "allow")
+        try await a.becomes(active: true)
+        #expect(try await a.nextPlace() == [48.13723, 11.5761])
+        #expect(lab.receiver.starts == 1)
+    }
+
+    @Test("a fix that came before the refusal and waits to be sent does not reach the application")
+    @ServiceActor
+    func queued() async throws {
+        let lab = try await Lab()
+        let a = try await running(lab, "a")
+        let told = a.updateCount
+
+        // In one turn of the loop: the refusal is there before the fix is dealt with.
+        let refusal = Task.immediate { @ServiceActor in
+            await lab.authorizer.setRecord(
+                AuthorizationRecord(
+                    userID: 1000, key: "claimed:a", decision: .deny, author: .user(1000), created: Timestamp(seconds: 1)
+                ))
+        }
+        lab.receiver.send(48.1372, 11.5761)
+        _ = await refusal.value
+        try await a.becomes(active: false)
+        try await lab.settle(a.connection)
+
+        #expect(a.updateCount == told)
+    }
+
+    @Test("what the application itself has stopped stays stopped, whatever is allowed")
+    @ServiceActor
+    func stopped() async throws {
+        let lab = try await Lab()
+        let a = try await running(lab, "a")
+        let administrator = try lab.administrator()
+        try await administrator.set("claimed:a", "deny")
+        try await a.becomes(active: false)
+
+        try await a.stop()
+        try await administrator.set("claimed:a", "allow")
+        try await lab.settle(a.connection)
+
+        #expect(try await !a.isActive)
+        #expect(!lab.receiver.isRunning)
+    }
+
+    @Test("an agent's limit acts on the next fix: coarser, stopped, fine again; and it outlives the agent")
+    @ServiceActor
+    func ceiling() async throws {
+        let lab = try await Lab()
+        let agent = try await lab.agent()
+        let a = try await running(lab, "a")
+
+        agent.limit(to: .city)
+        try await lab.settle(agent.connection)
+        lab.receiver.send(48.138, 11.577)
+        let coarse = try await a.nextPlace()
+        agent.limit(to: .none)
+        try await a.becomes(active: false)
+        agent.leave()
+        try await lab.settle(a.connection)
+        let alone = try await a.isActive
+        let refusal = await (try lab.app("b")).startError()
+        _ = try await lab.agent()
+        try await a.becomes(active: true)
+        lab.receiver.send(48.139, 11.578)
+
+        #expect(coarse != [48.138, 11.577])
+        #expect(!alone)
+        #expect(refusal?.message.contains("switched off in the settings") == true)
+        // What it begins with is the last fix, and then the new one.
+        var places = [try await a.nextPlace()]
+        while places.last != [48.139, 11.578] { places.append(try await a.nextPlace()) }
+    }
+
+    @Test("the user's own switch stops everything of that user and nobody else, and turns it on again")
+    @ServiceActor
+    func ownSwitch() async throws {
+        let lab = try await Lab()
+        let a = try await running(lab, "a")
+        let other = try await lab.app("a", of: 2)
+        try await other.start()
+        let administrator = try lab.administrator()
+
+        try await administrator.set("*", "deny")
+        try await a.becomes(active: false)
+        let isOtherActive = try await other.isActive
+        try await administrator.remove("*")
+        try await a.becomes(active: true)
+
+        #expect(isOtherActive)
+    }
+
+    @Test("leave that ends by itself ends the client, also when the system clock is set past the end")
+    @ServiceActor
+    func expiry() async throws {
+        let lab = try await Lab(Lab.policy(.ask))
+        let administrator = try lab.administrator()
+        func set() async throws {
+            try await administrator.set(
+                "claimed:a",
+                ["decision": .string("allow"), "expires": .int64(lab.clock.wallTime + 60_000_000)])
+        }
+        try await set()
+        let a = try await running(lab, "a")
+
+        await lab.clock.advance(by: .seconds(60))
+        try await a.becomes(active: false)
+        try await set()
+        try await a.becomes(active: true)
+        try await lab.settle(a.connection)
+        let told = a.updateCount
+        lab.clock.stepWallTime(by: .seconds(61))
+        lab.receiver.send(48.1372, 11.5761)
+        try await a.becomes(active: false)
+        try await lab.settle(a.connection)
+
+        #expect(a.updateCount == told)
+        #expect(lab.authorizer.records(of: 1000).isEmpty)
+    }
+
+    @Test("what was allowed for once runs on when it is used up, and the next Start asks")
+    @ServiceActor
+    func once() async throws {
+        let lab = try await Lab(Lab.policy(.ask, agentWait: .zero))
+        let administrator = try lab.administrator()
+        try await administrator.set("claimed:a", ["decision": .string("allow"), "lifetime": .string("once")])
+        let a = try await running(lab, "a")
+
+        try await administrator.set("claimed:b", "deny")
+        lab.receiver.send(48.1372, 11.5761)
+        let goesOn = try await a.nextPlace()
+        try await a.stop()
+
+        #expect(goesOn == [48.1372, 11.5761])
+        #expect(await a.startError()?.message.contains("no agent") == true)
+    }
+
+    @Test("a record that is forgotten takes the leave with it that it was")
+    @ServiceActor
+    func forgotten() async throws {
+        let lab = try await Lab(Lab.policy(.ask))
+        let administrator = try lab.administrator()
+        try await administrator.set("claimed:a", "allow")
+        let a = try await running(lab, "a")
+
+        try await administrator.remove("claimed:a")
+
+        try await a.becomes(active: false)
+    }
+
+    @Test("what holds for the session ends with the user's last one")
+    @ServiceActor
+    func session() async throws {
+        let bus = try await PrivateBus()
+        let login1 = try await Login1(bus.connect(), ["one": (1000, 1), "two": (1000, 2), "other": (2, 1)])
+        let lab = try await Lab(Lab.policy(.ask), bus: bus)
+        let administrator = try lab.administrator()
+        try await administrator.set("claimed:a", ["decision": .string("allow"), "lifetime": .string("session")])
+        let a = try await running(lab, "a")
+        try await administrator.subscribe()
+
+        try login1.end("one")
+        try await lab.settle(a.connection)
+        try await lab.settle(a.connection)
+        let afterFirst = try await a.isActive
+        try login1.end("two")
+
+        #expect(try await administrator.nextChange() == "claimed:a")
+        #expect(afterFirst)
+        try await a.becomes(active: false)
+    }
+
+    @Test("what held for a session that ended while the service was away ends when it is back")
+    @ServiceActor
+    func missedSession() async throws {
+        let clock = ManualClock()
+        func record(_ key: String, at seconds: Int64) -> AuthorizationRecord {
+            AuthorizationRecord(
+                userID: 1000, key: key, decision: .allow, author: .user(1000), lifetime: .session,
+                created: Timestamp(microseconds: clock.wallTime + seconds * 1_000_000))
+        }
+        let bus = try await PrivateBus()
+        let login1 = try await Login1(bus.connect(), ["new": (1000, clock.wallTime - 100_000_000)])
+        let book = RecordBook([record("host:before", at: -200), record("host:since", at: -50)])
+        let lab = try await Lab(store: MemoryRecordStore(book), bus: bus)
+        let administrator = try lab.administrator()
+
+        while lab.authorizer.records(of: 1000).count > 1 { try await lab.settle(administrator.connection) }
+
+        #expect(lab.authorizer.records(of: 1000).map(\.key) == ["host:since"])
+        #expect(login1.sessions.count == 1)
+    }
+
+    @Test(
+        "use shows while its user sits at the machine; users whose session is in the background, and services, do not show"
+    )
+    @ServiceActor
+    func foreground() async throws {
+        let bus = try await PrivateBus()
+        let login1 = try await Login1(bus.connect(), ["one": (1000, 1)])
+        let lab = try await Lab(Lab.policy(applications: ["service": .init(isAllowed: true)]), bus: bus)
+        let watcher = try lab.connect()
+        let changes = Listener(
+            watcher,
+            MatchRule(
+                path: GeoClueNames.managerPath, interface: "org.freedesktop.DBus.Properties",
+                member: "PropertiesChanged"))
+        func nextUse() async throws -> Value? {
+            while true {
+                let (_, values) = try await changes.next().read(as: String.self, [String: Variant].self)
+                if let value = values["InUse"]?.value { return value }
+            }
+        }
+        let service = try await lab.app("service", of: 107)
+        try await service.start()
+        for _ in 0..<3 { try await lab.settle(service.connection) }
+        let withService = try await lab.isInUse
+        let app = try await lab.app()
+
+        try await app.start()
+        let began = try await nextUse()
+        login1.set("online", of: 1000)
+        for _ in 0..<3 { try await lab.settle(app.connection) }
+        await lab.clock.advance(by: .seconds(3))
+        let ended = try await nextUse()
+        login1.set("active", of: 1000)
+        let again = try await nextUse()
+
+        #expect(!withService)
+        #expect([began, ended, again] == [.bool(true), .bool(false), .bool(true)])
+        #expect(try await app.isActive)
+    }
+
+    @ServiceActor
+    private func error(_ body: () async throws -> Void) async -> BusError? {
+        do {
+            try await body()
+            return nil
+        } catch { return error as? BusError }
+    }
+}
+
+extension Value {
+    fileprivate var path: ObjectPath? { if case .objectPath(let path) = self { path } else { nil } }
+}

@@ -1,0 +1,133 @@
+import Authorization
+import DBus
+import DBusTestSupport
+import EventLoop
+import Foundation
+import GeoClueAPI
+import Geolocation
+import LocationTestSupport
+import Positioning
+
+@testable import LocationDaemon
+
+/// The whole service on a bus of its own, with a receiver, a clock and callers that a test drives.
+@ServiceActor
+final class Lab {
+    let bus: PrivateBus
+    let clock = ManualClock()
+    let receiver: ScriptedSource
+    let positioner: Positioner
+    let authorizer: Authorizer
+    let store: any RecordStore
+    let service: Service
+    let control: ControlObject
+
+    private let serviceConnection: Connection
+    private let controlConnection: Connection
+    private let identities: Identities
+
+    /// Whom the service takes a connection for.
+    private final class Identities {
+        var peers: [BusName: Peer] = [:]
+    }
+
+    init(
+        _ policy: AccessPolicy = Lab.policy(), store: (any RecordStore)? = nil,
+        others: (ManualClock) -> [ScriptedSource] = { _ in [] }, bus: PrivateBus? = nil
+    ) async throws {
+        let bus = if let bus { bus } else { try await PrivateBus() }
+        self.bus = bus
+        receiver = ScriptedSource("receiver", clock: clock)
+        positioner = Positioner(sources: [receiver] + others(clock), clock: clock)
+        self.store = store ?? MemoryRecordStore()
+        authorizer = Authorizer(policy: policy, store: self.store, clock: clock)
+        serviceConnection = try bus.connect()
+        controlConnection = try bus.connect()
+        let identities = Identities()
+        self.identities = identities
+        let identify: Identification = { connection, name throws(BusError) in
+            if let peer = identities.peers[name] { return peer }
+            return try await Peer.identify(connection, name)
+        }
+        service = Service(
+            connection: serviceConnection, positioner: positioner, authorizer: authorizer, idleTime: nil, clock: clock,
+            identify: identify)
+        control = ControlObject(
+            connection: controlConnection, authorizer: authorizer, clock: clock, identify: identify)
+        _ = try await serviceConnection.requestName(GeoClueNames.busName)
+        _ = try await controlConnection.requestName(WhereaboutsNames.controlBusName)
+        service.start()
+    }
+
+    static nonisolated func policy(
+        _ unsandboxedApps: AccessPolicy.UnsandboxedApps = .allow, agentWait: Duration = .seconds(5),
+        applications: [String: AccessPolicy.ApplicationRule] = [:]
+    ) -> AccessPolicy {
+        AccessPolicy(
+            unsandboxedApps: unsandboxedApps, agentWait: agentWait, applications: applications,
+            agentIDs: ["shell", "other"])
+    }
+
+    /// A connection that the service takes for a program of `user`.
+    func connect(_ user: UInt32 = 1000, _ facts: ProcessFacts = .plain) throws -> Connection {
+        let connection = try bus.connect()
+        identities.peers[connection.uniqueName] = Peer(
+            name: connection.uniqueName, credentials: Credentials(userID: user, processID: nil),
+            origin: ProcessOrigin(facts))
+        return connection
+    }
+
+    /// An application with one client.
+    func app(
+        _ id: String? = "org.example.Maps", of user: UInt32 = 1000, _ facts: ProcessFacts = .plain,
+        level: AccuracyLevel = .exact
+    ) async throws -> App {
+        let app = try await App(connect(user, facts))
+        if let id { try await app.set("DesktopId", .string(id)) }
+        try await app.set("RequestedAccuracyLevel", .uint32(level.rawValue))
+        return app
+    }
+
+    func agent(_ id: String = "shell", of user: UInt32 = 1000, ceiling: AccuracyLevel = .exact) async throws -> BusAgent
+    {
+        let agent = BusAgent(try connect(user), ceiling: ceiling)
+        try await agent.register(id)
+        return agent
+    }
+
+    func administrator(of user: UInt32 = 1000, _ facts: ProcessFacts = .plain) throws -> Administrator {
+        Administrator(try connect(user, facts))
+    }
+
+    /// Comes back once what was sent so far has been dealt with, on the service's side and on the caller's.
+    func settle(_ connection: Connection) async throws {
+        try await serviceConnection.settle()
+        try await controlConnection.settle()
+        try await connection.settle()
+        await clock.settle()
+    }
+
+    var isInUse: Bool {
+        get async throws {
+            let value = try await serviceConnection.call(
+                GeoClueNames.busName, GeoClueNames.managerPath, "org.freedesktop.DBus.Properties", "Get",
+                GeoClueNames.manager.string, "InUse", returning: Variant.self)
+            return value.value == .bool(true)
+        }
+    }
+}
+
+extension ProcessFacts {
+    /// A program that nothing names.
+    static let plain = ProcessFacts(
+        cgroup: "0::/user.slice/user-1000.slice/session-1.scope\n", namespaceProcessIDs: "1")
+
+    static func flatpak(_ id: String) -> ProcessFacts {
+        ProcessFacts(
+            cgroup: "0::/user.slice/user-1000.slice/user@1000.service/app.slice/app-flatpak-\(id)-77.scope\n",
+            namespaceProcessIDs: "1")
+    }
+
+    /// A program of which nothing could be read.
+    static let hidden = ProcessFacts(cgroup: nil, namespaceProcessIDs: nil)
+}

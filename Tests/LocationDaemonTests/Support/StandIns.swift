@@ -1,0 +1,136 @@
+import DBus
+import EventLoop
+
+/// logind, as far as the service asks it.
+@ServiceActor
+final class Login1: BusObject {
+    typealias Session = Structure<String, UInt32, String, String, ObjectPath>
+
+    static let interface = Interface<Login1>("org.freedesktop.login1.Manager") {
+        Method("ListSessions", returns: "sessions", access: .anyone, body: Login1.listSessions)
+        Method("GetUser", "uid", returns: "path", access: .anyone, body: Login1.getUser)
+        Signal("SessionRemoved", "id", "path", of: String.self, ObjectPath.self)
+    }
+
+    private let connection: Connection
+    private var users: [UInt32: Login1User] = [:]
+    /// Users and when their sessions began, in microseconds since the epoch.
+    var sessions: [String: (user: UInt32, begin: Int64)]
+
+    init(_ connection: Connection, _ sessions: [String: (user: UInt32, begin: Int64)]) async throws {
+        self.connection = connection
+        self.sessions = sessions
+        connection.objects.add(self, at: "/org/freedesktop/login1")
+        connection.objects.add(
+            .init(object: { [weak self] in self?.session($0) }, children: { _, _ in [] }),
+            below: "/org/freedesktop/login1/session")
+        for user in Set(sessions.values.map(\.user)) {
+            let object = Login1User()
+            users[user] = object
+            connection.objects.add(object, at: Self.path(of: user))
+        }
+        _ = try await connection.requestName("org.freedesktop.login1")
+    }
+
+    var interfaces: [any ServedInterface] { [Bound(Self.interface, to: self)] }
+
+    func listSessions(_ call: MethodCall) -> [Session] {
+        sessions.sorted { $0.key < $1.key }.map { Session($0.key, $0.value.user, "somebody", "seat0", path($0.key)) }
+    }
+
+    func end(_ id: String) throws {
+        sessions[id] = nil
+        try connection.emit(
+            "/org/freedesktop/login1", "org.freedesktop.login1.Manager", "SessionRemoved", to: nil, id, path(id))
+    }
+
+    func getUser(_ call: MethodCall, uid: UInt32) throws -> ObjectPath {
+        guard users[uid] != nil else { throw BusError("org.freedesktop.login1.NoSuchUser", "no such user") }
+        return Self.path(of: uid)
+    }
+
+    /// Brings a user to the foreground (`active`) or takes it from there (`online`).
+    func set(_ state: String, of user: UInt32) {
+        guard let object = users[user] else { return }
+        object.state = state
+        connection.propertyChanged(
+            "State", of: object, at: Self.path(of: user), in: Login1User.interface, to: nil)
+    }
+
+    private static func path(of user: UInt32) -> ObjectPath {
+        ObjectPath(trusted: "/org/freedesktop/login1/user").appending("_\(user)")
+    }
+
+    private func path(_ id: String) -> ObjectPath {
+        ObjectPath(trusted: "/org/freedesktop/login1/session").appending(id)
+    }
+
+    private func session(_ path: ObjectPath) -> (any BusObject)? {
+        sessions.first { self.path($0.key) == path }.map { Login1Session(begin: UInt64($0.value.begin)) }
+    }
+}
+
+private final class Login1Session: BusObject {
+    static let interface = Interface<Login1Session>("org.freedesktop.login1.Session") {
+        Property("Timestamp", changes: .constant, access: .anyone) { $0.begin }
+    }
+
+    let begin: UInt64
+
+    init(begin: UInt64) { self.begin = begin }
+
+    var interfaces: [any ServedInterface] { [Bound(Self.interface, to: self)] }
+}
+
+private final class Login1User: BusObject {
+    static let interface = Interface<Login1User>("org.freedesktop.login1.User") {
+        Property("State", access: .anyone) { $0.state }
+    }
+
+    var state = "active"
+
+    var interfaces: [any ServedInterface] { [Bound(Self.interface, to: self)] }
+}
+
+/// polkit, as far as the service asks it.
+@ServiceActor
+final class PolicyKit: BusObject {
+    typealias Subject = Structure<String, [String: Variant]>
+
+    struct Check: Equatable {
+        let kind: String
+        let name: Value?
+        let action: String
+        let flags: UInt32
+    }
+
+    enum Verdict { case yes, no, afterDialog }
+
+    static let interface = Interface<PolicyKit>("org.freedesktop.PolicyKit1.Authority") {
+        Method(
+            "CheckAuthorization", "subject", "action", "details", "flags", "cancellation", returns: "result",
+            access: .anyone, body: PolicyKit.checkAuthorization)
+    }
+
+    private let connection: Connection
+    var verdict = Verdict.no
+    private(set) var checks: [Check] = []
+
+    init(_ connection: Connection) async throws {
+        self.connection = connection
+        connection.objects.add(self, at: "/org/freedesktop/PolicyKit1/Authority")
+        _ = try await connection.requestName("org.freedesktop.PolicyKit1")
+    }
+
+    var interfaces: [any ServedInterface] { [Bound(Self.interface, to: self)] }
+
+    func checkAuthorization(
+        _ call: MethodCall, subject: Subject, action: String, details: [String: String], flags: UInt32,
+        cancellation: String
+    ) -> Structure<Bool, Bool, [String: String]> {
+        let (kind, entries) = subject.fields
+        checks.append(Check(kind: kind, name: entries["name"]?.value, action: action, flags: flags))
+        let isAllowed = verdict == .yes || verdict == .afterDialog && flags & 1 == 1
+        return Structure(isAllowed, verdict == .afterDialog && !isAllowed, [:])
+    }
+}
