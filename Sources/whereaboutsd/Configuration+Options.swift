@@ -1,5 +1,6 @@
 import EventLoop
 import KeyFile
+import Routes
 
 extension Configuration {
     /// Reads the files that the options name, and lays the options over them.
@@ -16,13 +17,22 @@ extension Configuration {
         return (configuration, faults)
     }
 
-    /// Names every fault of the files on standard error.
+    /// Names every fault of the files, and of the route that they name, on standard error.
     ///
     /// - Returns: the status to exit with: 0 if there is none.
     static func check(_ options: Options) -> Int32 {
-        let (_, faults) = load(for: options)
+        let (configuration, faults) = load(for: options)
         for fault in faults { Log.error("\(fault)") }
-        return faults.isEmpty ? 0 : 1
+        var isSound = faults.isEmpty
+        if configuration.simulation.isEnabled, let file = configuration.simulation.file {
+            do {
+                _ = try Route.load(file)
+            } catch {
+                Log.error("\(error)")
+                isSound = false
+            }
+        }
+        return isSound ? 0 : 1
     }
 
     /// No real source beside the simulation, which would only confuse.
