@@ -5,7 +5,7 @@ import Synchronization
 /// The one thread that writes the file. It starts with the first change.
 ///
 /// Changes that come while it writes go into its next transaction together. What could not be written is tried again
-/// with the next change.
+/// with the next change, and every half a minute.
 final class RecordWriter: Sendable {
     private struct Queue {
         var changes: [StoreChange] = []
@@ -72,12 +72,16 @@ final class RecordWriter: Sendable {
 
     // MARK: On the thread
 
+    /// When to try again what could not be done, in seconds.
+    private static let retryInterval = 30
+
     private func run() {
         var database: Database?
         var pending: [StoreChange] = []
         var isLogStale = false
         while true {
-            semaphore.wait()
+            // What could not be done is tried again without anybody's asking: the disk, or a program that was reading.
+            semaphore.wait(atMost: pending.isEmpty && !isLogStale ? nil : Self.retryInterval)
             let (new, last, isEnding) = queue.withLock { queue in
                 defer { queue.changes.removeAll() }
                 return (queue.changes, queue.last, queue.isEnding)
@@ -129,5 +133,16 @@ private final class Semaphore: Sendable {
 
     func signal() { sem_post(pointer) }
 
-    func wait() { while sem_wait(pointer) != 0 && errno == EINTR {} }
+    /// - Parameter seconds: how long to wait; `nil` for ever.
+    func wait(atMost seconds: Int?) {
+        guard let seconds else {
+            while sem_wait(pointer) != 0 && errno == EINTR {}
+            return
+        }
+        var end = timespec()
+        // By the system clock, the only one that POSIX has here. Set back, it puts the next try off, no more.
+        clock_gettime(CLOCK_REALTIME, &end)
+        end.tv_sec += seconds
+        while sem_timedwait(pointer, &end) != 0 && errno == EINTR {}
+    }
 }

@@ -16,7 +16,12 @@ final class Vault {
         folder = FileManager.default.temporaryDirectory.appending(path: "vault-\(UUID().uuidString.prefix(8))")
     }
 
-    deinit { try? FileManager.default.removeItem(at: folder) }
+    deinit {
+        // A writer that is ending removes files of its own meanwhile, over which the removal of the folder stumbles.
+        for _ in 0..<100 where FileManager.default.fileExists(atPath: folder.path) {
+            try? FileManager.default.removeItem(at: folder)
+        }
+    }
 
     nonisolated var directory: StateDirectory { StateDirectory(folder.path) }
     nonisolated var file: URL { folder.appending(path: "authorizations.db") }

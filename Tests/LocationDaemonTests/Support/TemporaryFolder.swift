@@ -6,5 +6,10 @@ final class TemporaryFolder: Sendable {
 
     var path: String { url.path }
 
-    deinit { try? FileManager.default.removeItem(at: url) }
+    deinit {
+        // A writer that is ending removes files of its own meanwhile, over which the removal of the folder stumbles.
+        for _ in 0..<100 where FileManager.default.fileExists(atPath: url.path) {
+            try? FileManager.default.removeItem(at: url)
+        }
+    }
 }
