@@ -58,8 +58,9 @@ final class NMEAFeed {
     }
 
     private func accept() {
-        let descriptor = accept4(listener.raw, nil, nil, Int32(SOCK_CLOEXEC.rawValue))
+        let descriptor = Glibc.accept(listener.raw, nil, nil)
         guard descriptor >= 0 else { return }
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         readers.append(FileDescriptor(adopting: descriptor))
         waiting?.resume()
         waiting = nil

@@ -89,8 +89,11 @@ final class LoopbackServer {
 
     private func accept() {
         guard let descriptor else { return }
-        let raw = accept4(descriptor.raw, nil, nil, Int32(SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue))
+        let raw = Glibc.accept(descriptor.raw, nil, nil)
         guard raw >= 0 else { return }
+        // A program that a test beside this one starts would keep the connection open.
+        _ = fcntl(raw, F_SETFD, FD_CLOEXEC)
+        _ = fcntl(raw, F_SETFL, O_NONBLOCK)
         accepted += 1
         sink.yield(LoopbackPeer(FileDescriptor(adopting: raw)))
     }

@@ -115,8 +115,12 @@ import Testing
         await until { bench.clock.pendingTimers == 2 }
 
         await bench.clock.advance(by: .zero)
-        (try await bench.server.nextPeer()).close()
-        await until { bench.clock.pendingTimers == 2 }
+        let second = try await bench.server.nextPeer()
+        second.send(gga("115958") + gga("115959"))
+        _ = try await bench.reports.nextFix()
+        let timers = bench.clock.timersSet
+        second.close()
+        await until { bench.clock.timersSet > timers }
         await bench.clock.advance(by: .milliseconds(249))
         #expect(bench.server.accepted == 2)
         await bench.clock.advance(by: .milliseconds(1))
