@@ -156,7 +156,7 @@ final class QuestionDesk {
         let (number, agent) = (entry.number, entry.agent)
         let asked = AgentQuestion(token: nextNumber(), application: question.requester.application, level: level)
         question.tried.insert(number)
-        let task = Task { @ServiceActor [weak self, weak question] in
+        let task = ServiceActor.task { [weak self, weak question] in
             // Taken back before the agent has heard of it.
             guard !Task.isCancelled else { return }
             let result: Result<AgentAnswer, any Error>

@@ -37,7 +37,7 @@ final class WaitingRoom<Outcome: Sendable> {
             }
         } onCancel: {
             // Runs after this call has suspended, also where the task was cancelled before it came.
-            Task { @ServiceActor in self.dismiss(number, .cancelled) }
+            ServiceActor.task { self.dismiss(number, .cancelled) }
         }
     }
 

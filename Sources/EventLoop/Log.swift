@@ -34,7 +34,12 @@ package enum Log {
             let isSafe = scalar.properties.generalCategory != .control && scalar.properties.generalCategory != .format
             line.unicodeScalars.append(isSafe ? scalar : "\u{FFFD}")
         }
+        // What a pipe takes at once or not at all (pipe(7), PIPE_BUF).
+        if line.utf8.count > 4000 { line = String(decoding: line.utf8.prefix(4000), as: UTF8.self) }
         line.append("\n")
+        // A reader that does not read loses lines, rather than holding up the service.
+        var descriptor = pollfd(fd: 2, events: Int16(POLLOUT), revents: 0)
+        guard poll(&descriptor, 1, 0) == 1 else { return }
         line.withUTF8 { _ = Glibc.write(2, $0.baseAddress, $0.count) }
     }
 }

@@ -54,6 +54,10 @@ private func document(of file: String, isOptional: Bool) -> KeyFileDocument {
         return isOptional && errno == ENOENT ? KeyFileDocument() : faulty(file, errno)
     }
     defer { close(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { return faulty(file, errno) }
+    // What a pipe holds now is not what it will hold at the next reading.
+    guard status.st_mode & S_IFMT != S_IFIFO else { return faulty(file, EINVAL) }
     var bytes = [UInt8](repeating: 0, count: 4096)
     var count = 0
     // One byte beyond the limit is enough for the reader to see that there is too much.

@@ -38,6 +38,24 @@ package struct ConfigurationFault: Error, Sendable, Equatable {
     }
 }
 
+extension ConfigurationFault {
+    /// Whether a whole file or group may be missing for it, and with it what forbids something.
+    package var hidesEntries: Bool {
+        switch problem {
+        case .unreadable, .tooLarge, .invalidUTF8, .containsNUL, .notAnEntry, .badHeader, .outsideGroup: true
+        case .invalidEscape, .unknownKey, .unknownGroup, .missingKey, .wrongValue, .wrongAddress: false
+        }
+    }
+
+    /// Whether nothing of a file could be taken in.
+    package var hidesFile: Bool {
+        switch problem {
+        case .unreadable, .tooLarge: true
+        default: false
+        }
+    }
+}
+
 extension ConfigurationFault: CustomStringConvertible {
     /// `FILE:LINE: [GROUP] KEY: what is wrong`, with as many of them as there are.
     ///

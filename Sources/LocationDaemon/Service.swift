@@ -35,6 +35,8 @@ package final class Service {
     private var useEnd: Timer?
     private var useBegan: Duration?
 
+    /// The users whose clients may have gained or lost; `nil` among them for all.
+    private var reconsidered: Set<UInt32?> = []
     private var departures = 0
     private var trimTimer: Timer?
 
@@ -70,7 +72,7 @@ package final class Service {
         positioner.onUpdate = { [weak self] in self?.positionChanged($0) }
         positioner.onAvailabilityChange = { [weak self] in self?.manager.update(availableLevel: $0) }
         sessions.foreground.onChange = { [weak self] in self?.updateInUse() }
-        authorizer.onChange = { [weak self] in self?.reconsiderClients(of: $0) }
+        authorizer.onChange = { [weak self] in self?.reconsiderSoon($0) }
         connection.objects.add(manager, at: GeoClueNames.managerPath)
         connection.objects.add(clients.branch, below: GeoClueNames.clientBranch)
     }
@@ -98,6 +100,8 @@ package final class Service {
     }
 
     private func positionChanged(_ position: Position) {
+        // Nobody is told by leave that has been taken back.
+        reconsiderClients()
         audience.note(position, for: active.userIDs)
         let isWhole = audience.isWhole(position, for: active.userIDs)
         // Whoever loses its leave by being told changes the list.
@@ -135,8 +139,19 @@ package final class Service {
         }
     }
 
-    private func reconsiderClients(of user: UInt32?) {
-        for client in clients.inOrder where user == nil || client.peer.userID == user { client.reconsider() }
+    /// An agent may change its mind faster than its clients can be told, so they are told once a turn of the loop.
+    private func reconsiderSoon(_ user: UInt32?) {
+        if reconsidered.isEmpty { EventLoop.shared.defer { [weak self] in self?.reconsiderClients() } }
+        reconsidered.insert(user)
+    }
+
+    private func reconsiderClients() {
+        guard !reconsidered.isEmpty else { return }
+        let users = reconsidered
+        reconsidered = []
+        for client in clients.inOrder where users.contains(nil) || users.contains(client.peer.userID) {
+            client.reconsider()
+        }
         // What counts as use may have changed with the configuration.
         updateInUse()
     }

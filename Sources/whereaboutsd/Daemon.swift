@@ -24,6 +24,7 @@ final class Daemon {
     private var control: ControlObject?
     private var signals: SignalSource?
     private var finishTimer: Timer?
+    private var isBusLost = false
 
     nonisolated init(_ options: Options) {
         self.options = options
@@ -32,8 +33,14 @@ final class Daemon {
 
     func start() async {
         if options.isVerbose { Log.level = .debug }
-        signals = SignalSource([SIGTERM, SIGINT, SIGHUP, SIGUSR1]) { [self] in receive($0) }
-        configuration = loadConfiguration()
+        let (configuration, faults) = Configuration.load(for: options)
+        log(faults)
+        // What forbids something may be in the file that cannot be read.
+        guard !faults.contains(where: \.hidesFile) else {
+            Log.error("the configuration cannot be read; nothing is started")
+            return EventLoop.shared.stop(1)
+        }
+        self.configuration = configuration
         do {
             try await serve()
         } catch {
@@ -46,6 +53,8 @@ final class Daemon {
         let connection = try connect()
         let controlConnection = try connect()
         (self.connection, self.controlConnection) = (connection, controlConnection)
+        // Not before: connecting blocks, and a signal is to end that.
+        signals = SignalSource([SIGTERM, SIGINT, SIGHUP, SIGUSR1]) { [self] in receive($0) }
         let store = SQLiteRecordStore(
             in: StateDirectory(option: options.stateDirectory, environment: Self.environment("STATE_DIRECTORY")),
             clock: LoopClock.shared)
@@ -76,8 +85,10 @@ final class Daemon {
 
     private func connect() throws(BusError) -> Connection {
         let connection = try Connection(BusAddress(options.bus))
-        connection.onDisconnect = {
-            Log.error("the connection to the bus is lost")
+        connection.onDisconnect = { [self] in
+            // Both connections end with the bus, which is one loss.
+            if !isBusLost { Log.error("the connection to the bus is lost") }
+            isBusLost = true
             EventLoop.shared.stop(1)
         }
         return connection
@@ -93,7 +104,10 @@ final class Daemon {
 
     private static func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
-    /// How long a disk may keep the service from leaving.
+    /// `--check` names all of them.
+    private static let faultsLogged = 50
+
+    /// How long a disk or the bus may keep the service from leaving.
     private static let finishLimit = Duration.seconds(5)
 
     private func finish() {
@@ -101,8 +115,8 @@ final class Daemon {
         finishTimer = LoopClock.shared.after(Self.finishLimit) { EventLoop.shared.stop(0) }
         ServiceActor.start { [self] in
             await store?.finish()
-            connection?.flush()
-            controlConnection?.flush()
+            await connection?.sent()
+            await controlConnection?.sent()
             EventLoop.shared.stop(0)
         }
     }
@@ -118,15 +132,19 @@ final class Daemon {
     }
 
     private func reload() {
-        configuration = loadConfiguration()
+        let (configuration, faults) = Configuration.load(for: options)
+        log(faults)
+        guard !faults.contains(where: \.hidesEntries) else {
+            return Log.error("the configuration cannot be read in full; the one in force stays")
+        }
+        self.configuration = configuration
         authorizer?.policy = AccessPolicy(configuration)
         if let factory { positioner?.replaceSources(factory.sources(for: configuration)) }
         Log.notice("the configuration has been read again")
     }
 
-    private func loadConfiguration() -> Configuration {
-        let (configuration, faults) = Configuration.load(for: options)
-        for fault in faults { Log.warning(fault.logLine) }
-        return configuration
+    private func log(_ faults: [ConfigurationFault]) {
+        for fault in faults.prefix(Self.faultsLogged) { Log.warning(fault.logLine) }
+        if faults.count > Self.faultsLogged { Log.warning("and \(faults.count - Self.faultsLogged) faults more") }
     }
 }

@@ -50,8 +50,16 @@ package final class Connection {
         pending.finishAll(.disconnected)
     }
 
-    /// Waits until everything that was sent has been written. For the end of a program.
-    package func flush() { transport.flush() }
+    /// Comes back once the bus has taken everything that was sent. For the end of a program.
+    package func sent() async {
+        while isOpen, transport.outgoingSize > 0 {
+            var timer: Timer?
+            await withCheckedContinuation { waiting in
+                timer = clock.after(.milliseconds(5)) { waiting.resume() }
+            }
+            timer?.cancel()
+        }
+    }
 
     // MARK: Sending
 

@@ -58,9 +58,6 @@ final class Transport {
         return serial
     }
 
-    /// Waits until everything that was sent has been written.
-    func flush() { dbus_connection_flush(pointer) }
-
     /// Ends the connection. Nothing is received afterwards.
     func close() {
         guard !isClosed else { return }

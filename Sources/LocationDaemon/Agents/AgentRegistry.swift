@@ -19,10 +19,13 @@ final class AgentRegistry {
     /// - Throws: ``ServiceError/agentRefused(_:)``.
     func add(_ id: String, from peer: Peer) throws(ServiceError) {
         do {
-            let known = agents[peer.name, default: []].first { $0.id == id }
-            let agent = known ?? AgentProxy(id: id, peer: peer, connection: connection)
+            // One that registers again keeps its place, and is not read again: its changes are followed already.
+            guard !agents[peer.name, default: []].contains(where: { $0.id == id }) else {
+                return try authorizer.policy.admitAgent(id, from: peer.origin)
+            }
+            let agent = AgentProxy(id: id, peer: peer, connection: connection)
             try authorizer.agentRegistered(agent, from: peer.origin)
-            if known == nil { agents[peer.name, default: []].append(agent) }
+            agents[peer.name, default: []].append(agent)
             agent.followCeiling(
                 changed: { [weak self, weak agent] level in
                     if let agent { self?.authorizer.ceilingChanged(of: agent, to: level) }

@@ -37,6 +37,7 @@ package final class ClientObject: BusObject {
 
     private var state = State.stopped
     private var attempts = 0
+    private var waitingStarts = 0
     /// Who started it, fixed at that Start whatever is written into `DesktopId` afterwards.
     private(set) var requester: Requester?
     /// The level that the running Start asked for.
@@ -79,6 +80,8 @@ package final class ClientObject: BusObject {
         guard !isActive else { return }
         countedUse = nil
         let attempt = beginAttempt()
+        waitingStarts += 1
+        defer { waitingStarts -= 1 }
         do {
             let requester = try await identify()
             let level = AccuracyLevel(wire: requestedLevel)
@@ -91,19 +94,20 @@ package final class ClientObject: BusObject {
             startedLevel = level
             activate(grant)
         } catch {
-            if state == .starting(attempt: attempt) { state = .stopped }
+            // Another Start of this attempt may still get its yes.
+            if state == .starting(attempt: attempt), waitingStarts == 1 { state = .stopped }
             throw error
         }
     }
 
-    func stop(_ call: MethodCall) { end() }
-
-    /// Stops for good: the application's own Stop, or its departure.
-    func end() {
+    func stop(_ call: MethodCall) {
         let wasActive = isActive
         state = .stopped
         if wasActive { deactivated() }
     }
+
+    /// Stops without a word, since there is nobody left to hear it: the client has been deleted, or its owner has left.
+    func end() { state = .stopped }
 
     /// A Start that comes while another one waits joins it.
     private func beginAttempt() -> Int {
@@ -242,10 +246,13 @@ package final class ClientObject: BusObject {
         changed("DesktopId")
     }
 
-    /// Counts at the next Start.
+    /// A coarser level counts at once, a finer one at the next Start.
     private func setLevel(_ level: UInt32) {
         requestedLevel = level
         changed("RequestedAccuracyLevel")
+        guard isActive, AccuracyLevel(wire: level) < startedLevel else { return }
+        startedLevel = AccuracyLevel(wire: level)
+        reconsider()
     }
 
     private func changed(_ property: MemberName) {
