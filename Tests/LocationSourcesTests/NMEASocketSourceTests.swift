@@ -69,7 +69,7 @@ import Testing
         let peer = try await bench.server.nextPeer()
 
         peer.send(gga("120000"))
-        await until { bench.clock.pendingTimers == 1 }
+        await until { bench.clock.hasTimer(in: .milliseconds(300)) }
         await bench.clock.advance(by: .milliseconds(299))
         #expect(bench.reports.all.isEmpty)
         await bench.clock.advance(by: .milliseconds(1))
@@ -112,15 +112,14 @@ import Testing
     func hangUp() async throws {
         let bench = try Bench()
         (try await bench.started()).close()
-        await until { bench.clock.pendingTimers == 2 }
+        await until { bench.clock.hasTimer(in: .zero) }
 
         await bench.clock.advance(by: .zero)
         let second = try await bench.server.nextPeer()
         second.send(gga("115958") + gga("115959"))
         _ = try await bench.reports.nextFix()
-        let timers = bench.clock.timersSet
         second.close()
-        await until { bench.clock.timersSet > timers }
+        await until { bench.clock.hasTimer(in: .milliseconds(250)) }
         await bench.clock.advance(by: .milliseconds(249))
         #expect(bench.server.accepted == 2)
         await bench.clock.advance(by: .milliseconds(1))
@@ -136,9 +135,9 @@ import Testing
         let bench = try Bench()
         bench.server.stop()
         bench.source.run(for: .exact)
-        await until { bench.clock.pendingTimers == 1 }
+        await until { bench.clock.hasTimer(in: .zero) }
         await bench.clock.advance(by: .zero)
-        await until { bench.clock.pendingTimers == 1 }
+        await until { bench.clock.hasTimer(in: .milliseconds(250)) }
 
         try bench.server.listen()
         await bench.clock.advance(by: .milliseconds(250))
@@ -153,7 +152,7 @@ import Testing
         let peer = try await bench.started()
         peer.send(String(gga("120000").prefix(40)))
         peer.close()
-        await until { bench.clock.pendingTimers == 2 }
+        await until { bench.clock.hasTimer(in: .zero) }
         await bench.clock.advance(by: .zero)
 
         let next = try await bench.server.nextPeer()

@@ -52,6 +52,11 @@ package final class ManualClock: Clock {
     /// How many timers are set.
     package var pendingTimers: Int { pending.filter { $0.timer.timer?.isPending ?? false }.count }
 
+    /// Whether a timer is set that fires after just this delay from now.
+    package func hasTimer(in delay: Duration) -> Bool {
+        pending.contains { $0.deadline == now + delay && $0.timer.timer?.isPending ?? false }
+    }
+
     /// How many timers have been set in all, those that have ended included.
     package var timersSet: Int { order }
 
