@@ -19,7 +19,7 @@ KILLS   = 1000
 BENCH   = ../shared/bench
 GEOCLUE = $(wildcard /usr/libexec/geoclue)
 
-.PHONY: help run check build install uninstall bench fuzz soak format lint asan tsan recordings \
+.PHONY: help run check build install uninstall bench fuzz soak format lint asan tsan sanitized recordings \
     deps deps-build deps-run deps-test
 
 help:
@@ -125,10 +125,15 @@ recordings: deps
 # Without leaks: Swift keeps the pointers to its side tables in a form that the leak sanitizer does not see through. What
 # the service loses is seen by its size, in EndToEndTests.
 asan: deps
-	ASAN_OPTIONS=detect_leaks=0 $(SWIFT) test --sanitize=address --scratch-path .build/asan
+	ASAN_OPTIONS=detect_leaks=0 $(MAKE) --no-print-directory sanitized SANITIZER=address
 
 tsan: deps
-	TSAN_OPTIONS=suppressions=$(CURDIR)/Tests/tsan.supp $(SWIFT) test --sanitize=thread --scratch-path .build/tsan
+	TSAN_OPTIONS=suppressions=$(CURDIR)/Tests/tsan.supp $(MAKE) --no-print-directory sanitized SANITIZER=thread
+
+SANITIZED = $(SWIFT) test --sanitize=$(SANITIZER) --scratch-path .build/$(SANITIZER)
+sanitized:
+	$(SANITIZED) --skip $(WHOLE_SERVICE)
+	$(SANITIZED) --skip-build --filter $(WHOLE_SERVICE)
 
 deps:
 	@packaging/deps build run test

@@ -25,7 +25,11 @@ package final class PathWatch {
         components = path.split(separator: "/").map { String($0) }
         self.handler = handler
         descriptor = FileDescriptor(adopting: inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC)))
-        guard descriptor.raw >= 0, !components.isEmpty else { return }
+        guard descriptor.raw >= 0 else {
+            Log.warning("cannot watch \(path): \(String(cString: strerror(errno)))")
+            return
+        }
+        guard !components.isEmpty else { return }
         watch = Watch(descriptor, for: .readable) { [weak self] _ in self?.isReady() }
         attach()
     }
