@@ -44,7 +44,8 @@ final class Daemon {
         do {
             try await serve()
         } catch {
-            Log.error("cannot serve on the \(options.bus) bus: \(error.message)")
+            // A bus that goes during the start has been reported already.
+            if !isBusLost { Log.error("cannot serve on the \(options.bus) bus: \(error.message)") }
             EventLoop.shared.stop(1)
         }
     }

@@ -30,7 +30,7 @@ struct LifeCycleTests {
         let said = await daemon.program.errors.wholeText().dropFirst(before.count)
 
         #expect(exit == .status(1))
-        #expect(said.split(separator: "\n").count == 1)
+        #expect(said.split(separator: "\n").count == 1, "\(said)")
         #expect(said.contains("bus"))
     }
 

@@ -185,12 +185,12 @@ struct RealGPSDTests {
     @Test("a receiver that needs long for its first fix is waited for, however long that is")
     @ServiceActor
     func slowStart() async throws {
-        let bench = try await Bench([GPSDReplay.standing(minutes: "00.0000", hdop: "1.0", blind: 300)])
+        let bench = try await Bench([GPSDReplay.standing(minutes: "00.0000", hdop: "1.0", blind: 500)])
 
         bench.source.run(for: .exact)
-        for _ in 0..<20 {
+        for _ in 0..<8 {
             try await bench.gpsd.flush()
-            await bench.clock.advance(by: .seconds(20))
+            await bench.clock.advance(by: .seconds(50))
         }
         #expect(bench.fixes().isEmpty && !bench.isLost())
 
