@@ -88,7 +88,7 @@ import Testing
         #expect(Configuration.load(files: ["\(root)/pipe"]).0 == Configuration())
     }
 
-    @Test("the file that is shipped is without fault and switches gpsd and the time zone on")
+    @Test("the file that is shipped is without fault and switches gpsd on")
     func shippedFile() {
         let file = #filePath.replacingOccurrences(
             of: "Tests/KeyFileTests/ConfigurationLoadTests.swift", with: "packaging/whereabouts.conf")
@@ -97,7 +97,6 @@ import Testing
 
         var expected = Configuration()
         expected.gpsd.isEnabled = true
-        expected.timeZone.isEnabled = true
         #expect(configuration == expected)
         #expect(faults == [])
     }
