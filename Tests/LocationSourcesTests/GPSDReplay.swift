@@ -102,11 +102,15 @@ final class GPSDReplay {
 
     /// What a receiver says that stands still at 10° 30′ N and 20° E and some minutes, second by second.
     ///
-    /// - Parameter blind: for how many seconds it has no fix yet.
-    nonisolated static func standing(minutes: String, hdop: String, blind: Int = 0) -> String {
-        (0..<4000).map { second in
+    /// - Parameters:
+    ///   - seconds: of the day.
+    ///   - hasFix: whether it knows where it is.
+    nonisolated static func standing(
+        minutes: String, hdop: String, seconds: Range<Int> = 0..<4000, hasFix: Bool = true
+    ) -> String {
+        seconds.map { second in
             let digits = String(1_000_000 + second / 3600 * 10000 + second / 60 % 60 * 100 + second % 60).dropFirst()
-            let (status, quality) = second < blind ? ("V", "0") : ("A", "1")
+            let (status, quality) = hasFix ? ("A", "1") : ("V", "0")
             return rmc(String(digits), minutes: minutes, status: status)
                 + gga(String(digits), minutes: minutes, quality: quality, hdop: hdop)
         }.joined()
