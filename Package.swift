@@ -45,6 +45,7 @@ let package = Package(
         room("Geolocation"),
         room("JSON", ["CJansson"]),
         room("KeyFile"),
+        room("LookupProtocol"),
         room("NMEA", ["Geolocation"]),
         room("Routes", ["CExpat", "EventLoop", "Geolocation", "NMEA"]),
 
@@ -54,7 +55,9 @@ let package = Package(
         room("Positioning", ["EventLoop", "Geolocation"]),
 
         // Floor 3: doing.
-        room("LocationSources", ["DBus", "EventLoop", "Geolocation", "JSON", "NMEA", "Positioning", "Routes"]),
+        room(
+            "LocationSources",
+            ["DBus", "EventLoop", "Geolocation", "JSON", "LookupProtocol", "NMEA", "Positioning", "Routes"]),
         room(
             "LocationDaemon",
             ["Authorization", "DBus", "EventLoop", "GeoClueAPI", "Geolocation", "Positioning"]),
@@ -76,6 +79,7 @@ let package = Package(
         tests("DBusTests", ["DBus", "DBusTestSupport", "EventLoop", "LocationTestSupport"]),
         tests("GeolocationTests", ["Geolocation"]),
         tests("JSONTests", ["JSON"]),
+        tests("LookupProtocolTests", ["LookupProtocol"]),
         tests("NMEATests", ["Geolocation", "NMEA", "NMEATestSupport"]),
         tests("RoutesTests", ["EventLoop", "Geolocation", "NMEATestSupport", "Routes"]),
         tests("KeyFileTests", ["KeyFile"]),

@@ -1,0 +1,15 @@
+/// One request to a lookup service, which the lookup process sends for the daemon: always a POST of JSON.
+package struct LookupRequest: Sendable, Hashable {
+    /// Where to; may hold an access key.
+    package var url: String
+    /// The `User-Agent` of the request.
+    package var userAgent: String
+    /// JSON in UTF-8.
+    package var body: [UInt8]
+
+    package init(url: String, userAgent: String, body: [UInt8]) {
+        self.url = url
+        self.userAgent = userAgent
+        self.body = body
+    }
+}
