@@ -1,14 +1,37 @@
 extension Connection {
+    private static let propertyEntry = Signature(trusted: "{sv}")
+
     /// Sends a `PropertiesChanged` at once, with the given properties and values.
     ///
     /// - Parameter destination: the one peer that gets it; `nil` for everyone who listens.
     package func emitPropertiesChanged(
         _ path: ObjectPath, _ interface: InterfaceName, to destination: BusName?, _ properties: [Value.Entry]
     ) throws(WriteError) {
-        let signal = Message.signal(path, StandardInterfaces.properties, "PropertiesChanged", to: destination)
+        let signal = Message.signal(
+            path, StandardInterfaces.properties, StandardInterfaces.propertiesChanged, to: destination)
         try signal.append(interface.string)
         try signal.append(.dictionary(key: String.signature, value: Variant.signature, properties))
         try signal.append([String]())
+        send(signal)
+    }
+
+    /// The same for one property, straight to the wire: it goes out to every client with every fix.
+    package func emitPropertyChanged<T: DBusType>(
+        _ path: ObjectPath, _ interface: InterfaceName, to destination: BusName?, _ property: MemberName, _ value: T
+    ) throws(WriteError) {
+        let signal = Message.signal(
+            path, StandardInterfaces.properties, StandardInterfaces.propertiesChanged, to: destination)
+        let writer = MessageWriter(appendingTo: signal)
+        try interface.string.write(to: writer)
+        try writer.writeContainer("a", Self.propertyEntry) { changed throws(WriteError) in
+            try changed.writeContainer("e") { entry throws(WriteError) in
+                try property.string.write(to: entry)
+                try entry.writeContainer("v", T.signature) { variant throws(WriteError) in
+                    try value.write(to: variant)
+                }
+            }
+        }
+        try [String]().write(to: writer)
         send(signal)
     }
 }

@@ -5,6 +5,7 @@ import Glibc
 @ServiceActor
 enum StandardInterfaces {
     nonisolated static let properties: InterfaceName = "org.freedesktop.DBus.Properties"
+    nonisolated static let propertiesChanged: MemberName = "PropertiesChanged"
 
     static let propertiesInterface = Interface<ServedPath>(properties) {
         Method(

@@ -22,6 +22,10 @@ package final class ClientObject: BusObject {
         Signal("LocationUpdated", "old", "new", of: ObjectPath.self, ObjectPath.self)
     }
 
+    // Literals are checked wherever they stand; these two go out with every fix.
+    private static let locationUpdated: MemberName = "LocationUpdated"
+    private static let location: MemberName = "Location"
+
     private enum State: Equatable {
         case stopped
         case starting(attempt: Int)
@@ -201,10 +205,8 @@ package final class ClientObject: BusObject {
         if locations.append(fix, now: environment.clock.now) { environment.locationReplaced() }
         let new = locations.path
         send {
-            try environment.connection.emit(path, GeoClueNames.client, "LocationUpdated", to: owner, old, new)
-            try environment.connection.emitPropertiesChanged(
-                path, GeoClueNames.client, to: owner,
-                [.init(key: .string("Location"), value: .variant(.objectPath(new)))])
+            try environment.connection.emit(path, GeoClueNames.client, Self.locationUpdated, to: owner, old, new)
+            try environment.connection.emitPropertyChanged(path, GeoClueNames.client, to: owner, Self.location, new)
         }
     }
 
