@@ -51,6 +51,11 @@ final class NMEAFeed {
         for reader in readers {
             _ = bytes.withUnsafeBytes { Glibc.send(reader.raw, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
         }
+        await read()
+    }
+
+    /// Comes back when everything that was written has been read.
+    func read() async {
         for reader in readers {
             var unread: Int32 = 0
             while ioctl(reader.raw, UInt(TIOCOUTQ), &unread) == 0, unread > 0 { await Task.yield() }

@@ -15,8 +15,14 @@ struct RunningDaemon {
 
     /// Starts the daemon and waits until it owns its name.
     ///
-    /// - Parameter configuration: what follows the groups of the sources.
-    init(_ busConfiguration: BusConfiguration = BusConfiguration(), configuration: String = "") async throws {
+    /// - Parameters:
+    ///   - configuration: what follows the groups of the sources.
+    ///   - arguments: further options.
+    ///   - wrapper: what the daemon is started by.
+    init(
+        _ busConfiguration: BusConfiguration = BusConfiguration(), configuration: String = "",
+        _ arguments: [String] = [], wrapper: (URL) -> [String] = { _ in [] }
+    ) async throws {
         bus = try await PrivateBus(busConfiguration)
         feed = try NMEAFeed(in: bus.folder)
         configurationFile = bus.folder.appending(path: "whereabouts.conf")
@@ -26,7 +32,7 @@ struct RunningDaemon {
         let owners = Events<BusName>()
         let subscription = watcher.watchOwner(of: GeoClueNames.busName) { if let owner = $0 { owners.add(owner) } }
         try await watcher.settle()
-        program = try Self.start(on: bus, configurationFile: configurationFile)
+        program = try Self.start(on: bus, configurationFile: configurationFile, arguments, wrapper: wrapper(bus.folder))
         let program = program
         let early = ServiceActor.start {
             let exit = await program.ended()
@@ -38,13 +44,15 @@ struct RunningDaemon {
     }
 
     /// Starts the daemon without waiting for its name.
-    static func start(on bus: PrivateBus, configurationFile: URL, _ arguments: [String] = []) throws -> ChildProgram {
-        try ChildProgram(
-            executable,
-            [
-                "--bus", bus.addressText, "--config", configurationFile.path, "--timeout", "0", "--state-directory",
-                bus.folder.path,
-            ] + arguments)
+    static func start(
+        on bus: PrivateBus, configurationFile: URL, _ arguments: [String] = [], wrapper: [String] = []
+    ) throws -> ChildProgram {
+        let command =
+            wrapper + [
+                executable, "--bus", bus.addressText, "--config", configurationFile.path, "--timeout", "0",
+                "--state-directory", bus.folder.path,
+            ] + arguments
+        return try ChildProgram(command[0], Array(command.dropFirst()))
     }
 
     /// Sources off that look at the machine; the receiver is what there is.

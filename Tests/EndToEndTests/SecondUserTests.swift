@@ -48,6 +48,62 @@ struct SecondUserTests {
         await spy.stop()
     }
 
+    @Test(
+        "no coordinate that anybody was told is in the daemon's log at its most talkative, nor in what it stores",
+        .enabled(if: getuid() == 0, "another user's process needs root"))
+    @ServiceActor
+    func digits() async throws {
+        let daemon = try await RunningDaemon(try Self.busConfiguration(), ["--debug"])
+        let fine = try await GeoClueClient(on: daemon.bus)
+        let coarse = try await GeoClueClient(on: daemon.bus, desktopID: "org.example.Weather", level: 4)
+        for client in [fine, coarse] { try await client.start() }
+        let second = try ChildProgram(
+            RunningDaemon.command, ["watch", "--bus", daemon.bus.addressText], as: Self.nobody)
+        await daemon.feed.connected()
+        var told: [Double] = []
+
+        // Until the second user has it, too.
+        while !second.output.text.contains("48.1173") {
+            daemon.feed.send(latitude: 48.1173 + Double(told.count) * 1e-8, longitude: 11.5167)
+            told += try await fine.nextLocation().place
+        }
+        told += try await coarse.nextLocation().place
+        // What is to be thought of a leap is logged.
+        daemon.feed.send(latitude: -33.8568, longitude: 151.2153)
+        await daemon.feed.read()
+        try await fine.connection.call(
+            "org.whereabouts1.Control", "/org/whereabouts1/Control", "org.whereabouts1.Control", "SetRecord",
+            "claimed:org.example.Weather", ["decision": Variant(.string("allow"))])
+        daemon.program.send(signal: SIGUSR1)
+        _ = try await daemon.program.errors.next(containing: "clients")
+        daemon.program.send(signal: SIGTERM)
+        let log = Data(await daemon.program.errors.wholeText().utf8)
+        let store = try FileManager.default.contentsOfDirectory(atPath: daemon.bus.folder.path)
+            .filter { $0.hasPrefix("authorizations.db") }
+            .map { try Data(contentsOf: daemon.bus.folder.appending(path: $0)) }
+
+        #expect(log.range(of: Data("<7>".utf8)) != nil)
+        #expect(store.contains { $0.range(of: Data("org.example.Weather".utf8)) != nil })
+        #expect(Self.digits(of: told).contains { Data(second.output.text.utf8).range(of: $0) != nil })
+        for digits in Self.digits(of: told + [-33.8568, 151.2153]) {
+            for place in [log] + store { #expect(place.range(of: digits) == nil, "\(digits)") }
+        }
+        await second.stop()
+    }
+
+    /// How angles would show: as decimals, in degrees and minutes as receivers give them, and as bytes of memory.
+    private static func digits(of angles: [Double]) -> [Data] {
+        Set(angles).flatMap { angle in
+            let minutes = (angle.magnitude - angle.magnitude.rounded(.down)) * 60
+            let texts = [
+                String(format: "%.3f", (angle.magnitude * 1000).rounded(.down) / 1000),
+                String(format: "%d%05.2f", Int(angle.magnitude), (minutes * 100).rounded(.down) / 100),
+            ]
+            let bytes = withUnsafeBytes(of: angle.bitPattern.bigEndian) { Data($0) }
+            return texts.map { Data($0.utf8) } + [bytes, Data(bytes.reversed())]
+        }
+    }
+
     /// Broadcasts what a careless service would, until the spy has it. A subscription takes a moment, which the spy
     /// does not announce.
     @ServiceActor
@@ -76,4 +132,8 @@ struct SecondUserTests {
         let ours = policy.components(separatedBy: "<busconfig>")[1].components(separatedBy: "</busconfig>")[0]
         return BusConfiguration(policy: BusConfiguration.systemPolicy + ours)
     }
+}
+
+extension [String: Variant] {
+    fileprivate var place: [Double] { ["Latitude", "Longitude"].compactMap { number($0) } }
 }
