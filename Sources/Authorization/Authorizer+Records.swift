@@ -11,6 +11,9 @@ extension Authorizer {
     /// How often applications were let in.
     package var history: AccessHistory { store.history }
 
+    /// How many records there may be, where there is no room for another one; see ``RecordBook/limit(on:of:)``.
+    package func limit(on key: String, of userID: UInt32) -> Int? { store.book.limit(on: key, of: userID) }
+
     /// Stores what a person has set by hand. It takes effect at once; comes back when it will last.
     ///
     /// - Returns: what keeps it from lasting longer than the service; `nil` if it will last.

@@ -54,10 +54,13 @@ package final class Authorizer {
         case .granted(let grant):
             return await spend(grant, for: requester)
         case .denied(let denial):
-            if denial.step == .record { await spendOnce(requester) }
+            if denial.step == .record { _ = await spendOnce(requester) }
             return .failure(denial)
         case .ask:
             if Task.isCancelled { return .failure(.cancelled) }
+            if let limit = store.book.limit(on: requester.application.key, of: requester.userID) {
+                return .failure(.tooManyRecords(.init(requester), limit: limit))
+            }
             noteSeen(requester)
             let departure = await desk.ask(requester, requesting: level, until: deadline)
             let outcome = outcome(of: departure, for: requester, requesting: level)
@@ -68,17 +71,18 @@ package final class Authorizer {
 
     /// Takes back what allowed no more than this one use. No call is told of a leave that could be used twice.
     private func spend(_ grant: Grant, for requester: Requester) async -> Result<Grant, Denial> {
-        if grant.decidedBy == .record || grant.decidedBy == .question { await spendOnce(requester) }
-        return .success(grant)
+        guard grant.decidedBy == .record || grant.decidedBy == .question else { return .success(grant) }
+        return await spendOnce(requester) ? .success(grant) : .failure(.leaveNotSpent(.init(requester)))
     }
 
-    private func spendOnce(_ requester: Requester) async {
+    /// - Returns: whether it is gone for good, or was never to outlast the service.
+    private func spendOnce(_ requester: Requester) async -> Bool {
         let (userID, key) = (requester.userID, requester.application.key)
-        guard store.book.record(of: userID, for: key)?.lifetime == .once else { return }
+        guard store.book.record(of: userID, for: key)?.lifetime == .once else { return true }
         store.remove(key, of: userID)
         noteSeen(requester)
         onRecordChange?(userID, key)
-        await store.settled()
+        return await store.settled() == nil || !store.wasKept(key, of: userID)
     }
 
     /// Counts that an application was let in; the portal is not kept count of.

@@ -11,6 +11,8 @@ package enum Denial: Error, Sendable, Hashable {
     /// By the ceiling of an agent, there now or remembered.
     case disabledByAgent(userID: UInt32)
     case refusedByRecord(Subject)
+    /// Leave for one use that the store cannot forget, and so would give again.
+    case leaveNotSpent(Subject)
     case refusedByAgent(Subject)
     case noRuleForSystemUser(Subject)
     case refusedByDefault(Subject)
@@ -20,6 +22,10 @@ package enum Denial: Error, Sendable, Hashable {
     case stillAsking(Subject)
     case questionExpired(Subject)
     case tooManyQuestions(limit: Int)
+    /// Of all users together.
+    case tooManyQuestionsOfAll(limit: Int)
+    /// An answer could not be kept, so nobody is asked for one.
+    case tooManyRecords(Subject, limit: Int)
     /// The caller gave up; there is nobody to read this.
     case cancelled
 
@@ -56,10 +62,12 @@ package enum Denial: Error, Sendable, Hashable {
         case .recordsLost: .lostRecords
         case .switchedOff: .userSwitch
         case .disabledByAgent: .agentCeiling
-        case .refusedByRecord: .record
+        case .refusedByRecord, .leaveNotSpent: .record
         case .noRuleForSystemUser: .loginSession
         case .refusedByDefault: .defaultRule
-        case .refusedByAgent, .noAgent, .agentFailed, .stillAsking, .questionExpired, .tooManyQuestions: .question
+        case .refusedByAgent, .noAgent, .agentFailed, .stillAsking, .questionExpired, .tooManyQuestions,
+            .tooManyQuestionsOfAll, .tooManyRecords:
+            .question
         case .cancelled: nil
         }
     }
@@ -79,6 +87,9 @@ package enum Denial: Error, Sendable, Hashable {
             "Geolocation disabled for UID \(userID): location is switched off in the settings of the desktop"
         case .refusedByRecord(let subject):
             "\(subject.disallowedForUser): a stored record denies it; \(subject.grantHint)"
+        case .leaveNotSpent(let subject):
+            "\(subject.disallowedForUser): the leave for one use cannot be marked as used, since decisions cannot be kept; "
+                + subject.grantHint
         case .refusedByAgent(let subject):
             "Agent rejected '\(subject.application.id)' for user '\(subject.userID)'. Please ensure that "
                 + "'\(subject.application.id)' has installed a valid \(subject.application.id).desktop file."
@@ -98,6 +109,12 @@ package enum Denial: Error, Sendable, Hashable {
             "\(subject.disallowedForUser): the user did not answer in time; another call asks again"
         case .tooManyQuestions(let limit):
             "Too many open questions: the user has \(limit) to answer first"
+        case .tooManyQuestionsOfAll(let limit):
+            "Too many open questions: all users together have \(limit) to answer first"
+        case .tooManyRecords(let subject, let limit):
+            "\(subject.disallowedForUser): \(limit) decisions about applications like it are kept already; "
+                + "'busctl call org.whereabouts1.Control /org/whereabouts1/Control org.whereabouts1.Control RemoveRecord "
+                + "sa{sv} KEY 0' forgets one"
         case .cancelled:
             "The call was cancelled"
         }

@@ -20,6 +20,9 @@ protocol QuestionDeskOwner: AnyObject {
 final class QuestionDesk {
     /// How many questions a user may have open.
     static let limit = 64
+    /// How many all users together may: on the stock bus 128 calls of one connection wait for replies, and not every one
+    /// of them is a question (dbus-daemon(1), `max_replies_per_connection`).
+    static let overallLimit = 80
     /// How long a question stays open, whoever still waits for it.
     static let lifetime = Duration.seconds(120)
 
@@ -35,6 +38,8 @@ final class QuestionDesk {
     private var openCount: [UInt32: Int] = [:]
     /// Users for whom a question has waited for an agent in vain.
     private var abandoned: Set<UInt32> = []
+    /// The numbers of the agents whose last word was no answer.
+    private var failing: Set<UInt64> = []
     /// Numbers questions, and what agents are asked.
     private var lastNumber: UInt64 = 0
 
@@ -56,6 +61,9 @@ final class QuestionDesk {
         guard openCount[requester.userID, default: 0] < Self.limit else {
             return .released(.failed(.tooManyQuestions(limit: Self.limit)))
         }
+        guard open.count < Self.overallLimit else {
+            return .released(.failed(.tooManyQuestionsOfAll(limit: Self.overallLimit)))
+        }
         let question = OpenQuestion(number: nextNumber(), requester: requester, level: level, clock: clock)
         open[key] = question
         openCount[requester.userID, default: 0] += 1
@@ -75,6 +83,7 @@ final class QuestionDesk {
 
     /// The agent has left; its questions go to the next one.
     func agentLeft(_ number: UInt64, of userID: UInt32) {
+        failing.remove(number)
         for question in questions(of: userID) {
             guard case .asked(let asked) = question.state, asked.agentNumber == number else { continue }
             asked.task.cancel()
@@ -179,21 +188,21 @@ final class QuestionDesk {
         guard case .asked(let current) = question.state, current.question.token == asked.token else { return }
         switch result {
         case .success(let answer) where answer.isAllowed && answer.level == .none:
-            Log.notice("agent \(agentID) of UID \(question.requester.userID) allowed a level of none: not an answer")
-            fail(question)
+            fail(question, of: current.agentNumber, "agent \(agentID) allowed a level of none, which is no answer")
         case .success(let answer):
+            failing.remove(current.agentNumber)
             question.state = .settling
             await owner?.keep(answer, of: agentID, to: asked.level, about: question.requester)
             close(question, .answered(isAllowed: answer.isAllowed))
         case .failure(is AgentGone):
             pass(question)
         case .failure:
-            Log.notice("agent \(agentID) of UID \(question.requester.userID) failed to answer a question")
-            fail(question)
+            fail(question, of: current.agentNumber, "agent \(agentID) failed to answer a question")
         }
     }
 
-    private func fail(_ question: OpenQuestion) {
+    private func fail(_ question: OpenQuestion, of agentNumber: UInt64, _ reason: String) {
+        if failing.insert(agentNumber).inserted { Log.notice("\(reason) of UID \(question.requester.userID)") }
         question.state = .settling
         close(question, .failed(.agentFailed(.init(question.requester))))
     }

@@ -10,4 +10,12 @@ package enum Trust: String, Sendable, Hashable, CaseIterable {
     case claimed
     /// In some sandbox that cannot be named; the id is what the caller says of itself.
     case unknown
+
+    /// Whether a program can give itself any number of names of this kind.
+    package var isSelfGiven: Bool {
+        switch self {
+        case .host, .claimed, .unknown: true
+        case .flatpak, .snap: false
+        }
+    }
 }

@@ -32,7 +32,8 @@ extension ServiceError: BusErrorConvertible {
     package var busName: ErrorName {
         switch self {
         case .notOwner, .sandboxed, .invalidDesktopID(.missing): "org.freedesktop.DBus.Error.AccessDenied"
-        case .denied(.tooManyQuestions): "org.freedesktop.DBus.Error.LimitsExceeded"
+        case .denied(.tooManyQuestions), .denied(.tooManyQuestionsOfAll), .denied(.tooManyRecords):
+            "org.freedesktop.DBus.Error.LimitsExceeded"
         case .denied: "org.freedesktop.DBus.Error.AccessDenied"
         case .invalidDesktopID: "org.freedesktop.DBus.Error.InvalidArgs"
         case .agentRefused(.tooMany): "org.freedesktop.DBus.Error.LimitsExceeded"
@@ -60,7 +61,7 @@ extension ServiceError: BusErrorConvertible {
         case .interactionRequired(let action): "\(action) takes a password; call again with interactive authorization"
         case .invalidKey:
             "“app” is none of flatpak:ID, snap:NAME, host:ID, claimed:ID, unknown:ID, or * for the user's own switch"
-        case .tooManyRecords(let limit): "no more than \(limit) records of one user are kept"
+        case .tooManyRecords(let limit): "no more than \(limit) records of this kind are kept for one user"
         case .notKept(let fault): "done, but only until the service stops: \(fault)"
         case .callerGone: "the caller has left the bus"
         }

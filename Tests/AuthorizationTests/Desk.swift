@@ -92,6 +92,10 @@ final class HeldStore: RecordStore {
     /// Whether it has lost records.
     var isIncomplete = false
     var isHeld = false
+    /// What keeps anything from being written.
+    var fault: StoreFault?
+    /// Whether what was stored had been written before.
+    var wasKept = true
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
     init(_ book: RecordBook = RecordBook()) { self.book = book }
@@ -103,8 +107,10 @@ final class HeldStore: RecordStore {
 
     func settled() async -> StoreFault? {
         if isHeld { await withCheckedContinuation { waiting.append($0) } }
-        return nil
+        return fault
     }
+
+    func wasKept(_ key: String, of userID: UInt32) -> Bool { wasKept }
 
     func finish() async {}
 

@@ -52,6 +52,24 @@ import Testing
         #expect(await isRefusedForWantOfAnAgent(desk))
     }
 
+    @Test("leave for once that cannot be marked as used is not given, unless it was never to outlast the service")
+    @ServiceActor
+    func unspendable() async {
+        let desk = Desk()
+        await set(desk, .once)
+        desk.store.fault = StoreFault(reason: .full, detail: "")
+
+        let refused = await desk.call()
+        await set(desk, .once)
+        desk.store.wasKept = false
+        let given = await desk.call()
+
+        #expect(refused.denial == .leaveNotSpent(.init(application: Desk.maps, userID: Self.user)))
+        #expect(refused.denial?.message.contains("cannot be marked as used") == true)
+        #expect(given.level == .exact)
+        #expect(await isRefusedForWantOfAnAgent(desk))
+    }
+
     @Test("a refusal for once refuses one Start")
     @ServiceActor
     func refusedOnce() async throws {

@@ -433,6 +433,55 @@ import Testing
         #expect(desk.clock.pendingTimers == 0)
     }
 
+    @Test("all users together have no more questions open than the bus lets wait for replies")
+    @ServiceActor
+    func manyUsers() async throws {
+        let desk = Desk()
+        for user in 1...3 as ClosedRange<UInt32> { try desk.register(ScriptedAgent(user: user)) }
+        var calls: [Call] = []
+
+        for number in 0..<64 {
+            for user in [1, 2] as [UInt32] {
+                calls.append(await desk.call(Desk.requester(.init(trust: .unknown, id: "app\(number)"), user: user)))
+            }
+        }
+        let third = await desk.call(Desk.requester(user: 3))
+        let open = desk.authorizer.openQuestions
+        await desk.clock.advance(by: QuestionDesk.lifetime)
+
+        #expect(open == 80)
+        #expect(calls.filter { $0.denial == .tooManyQuestionsOfAll(limit: 80) }.count == 48)
+        #expect(third.denial == .tooManyQuestionsOfAll(limit: 80))
+        #expect(desk.authorizer.openQuestions == 0)
+        #expect((await desk.call(Desk.requester(user: 3))).result == nil)
+    }
+
+    @Test("a program that names itself anew without end meets a limit by name, and leaves room for sandboxed ones")
+    @ServiceActor
+    func namesWithoutEnd() async throws {
+        let desk = Desk(Desk.policy(.ask))
+        let agent = ScriptedAgent(.agrees)
+        try desk.register(agent)
+
+        var outcomes: [Call] = []
+        for number in 0..<1100 {
+            outcomes.append(await desk.call(Desk.requester(.init(trust: .claimed, id: "app\(number)"))))
+        }
+        let first = await desk.call(Desk.requester(.init(trust: .claimed, id: "app0")))
+        let sandboxed = await desk.call()
+        let other = await desk.call(Desk.requester(.init(trust: .claimed, id: "app1099"), user: 2))
+
+        let limit = RecordBook.maximumSelfNamed
+        #expect(outcomes.filter { $0.level == .exact }.count == limit)
+        #expect(
+            outcomes.last?.denial
+                == .tooManyRecords(.init(application: .init(trust: .claimed, id: "app1099"), userID: 1), limit: limit))
+        #expect(agent.asked.count == limit + 1)
+        #expect(first.level == .exact && sandboxed.level == .exact)
+        guard case .tooManyRecords? = other.denial else { return }
+        Issue.record("another user has a limit of its own")
+    }
+
     @Test("two users with the same application are asked apart, each by the own agent, and recorded apart")
     @ServiceActor
     func twoUsers() async throws {

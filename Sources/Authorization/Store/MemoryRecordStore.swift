@@ -13,6 +13,8 @@ package final class MemoryRecordStore: RecordStore {
 
     package func remove(_ key: String, of userID: UInt32) { book.remove(key, of: userID) }
 
+    package func wasKept(_ key: String, of userID: UInt32) -> Bool { false }
+
     package func note(_ use: AccessUse) { _ = history.note(use.level, by: use.key, of: use.userID, on: use.day) }
 
     package func forgetUses(of key: String, of userID: UInt32) { history.forget(key, of: userID) }

@@ -2,8 +2,13 @@ import Geolocation
 
 /// All records in memory, for deciding. Whatever store writes them to disk owns one.
 package struct RecordBook: Sendable {
-    /// How many records a user may have that were set by hand.
+    /// How many records a user may have. Beyond, nothing further is decided: a decision that went unasked for another one
+    /// might be a refusal.
     package static let maximumDecided = 4096
+
+    /// How many of them may decide about names that programs give themselves, so that one which does so without end
+    /// leaves room for those whose names are given to them.
+    package static let maximumSelfNamed = 1024
 
     /// How many records of applications a user may have about which nothing was decided; the oldest go first.
     ///
@@ -15,6 +20,8 @@ package struct RecordBook: Sendable {
         var ceilingKey: String?
         /// Keys of undecided records, oldest first.
         var undecided: [String] = []
+        /// How many records decide about names that programs give themselves.
+        var selfNamed = 0
 
         mutating func store(_ record: AuthorizationRecord) -> [String] {
             var record = record
@@ -22,7 +29,9 @@ package struct RecordBook: Sendable {
             if let old = byKey[record.key] {
                 record.created = old.created
                 undecided.removeAll { $0 == record.key }
+                if old.isOfSelfNamed { selfNamed -= 1 }
             }
+            if record.isOfSelfNamed { selfNamed += 1 }
             if record.isCeiling {
                 if let old = ceilingKey, old != record.key { dropped.append(old) }
                 ceilingKey = record.key
@@ -39,7 +48,9 @@ package struct RecordBook: Sendable {
         mutating func remove(_ key: String) -> AuthorizationRecord? {
             undecided.removeAll { $0 == key }
             if ceilingKey == key { ceilingKey = nil }
-            return byKey.removeValue(forKey: key)
+            let old = byKey.removeValue(forKey: key)
+            if old?.isOfSelfNamed == true { selfNamed -= 1 }
+            return old
         }
     }
 
@@ -81,10 +92,26 @@ package struct RecordBook: Sendable {
         return old
     }
 
-    package func count(of userID: UInt32) -> Int { users[userID]?.byKey.count ?? 0 }
+    /// What keeps a decision from being kept: how many there may be. `nil` if there is room, as there always is for the
+    /// user's own switch and for what takes another decision's place.
+    package func limit(on key: String, of userID: UInt32) -> Int? {
+        guard key != AuthorizationRecord.userSwitch, let records = users[userID],
+            records.byKey[key].map(\.isUndecided) ?? true
+        else { return nil }
+        if records.byKey.count - records.undecided.count >= Self.maximumDecided { return Self.maximumDecided }
+        let isSelfNamed = ApplicationIdentity(key: key)?.trust.isSelfGiven ?? false
+        return isSelfNamed && records.selfNamed >= Self.maximumSelfNamed ? Self.maximumSelfNamed : nil
+    }
 
     /// When the first record ends by itself.
     package var nextExpiry: Timestamp? {
         users.values.lazy.flatMap(\.byKey.values).compactMap { $0.lifetime == .until ? $0.expires : nil }.min()
+    }
+}
+
+extension AuthorizationRecord {
+    /// Whether it decides about an application that may have named itself.
+    fileprivate var isOfSelfNamed: Bool {
+        !isUndecided && ApplicationIdentity(key: key)?.trust.isSelfGiven ?? false
     }
 }

@@ -13,6 +13,10 @@ package protocol RecordStore: AnyObject {
     func store(_ record: AuthorizationRecord)
     func remove(_ key: String, of userID: UInt32)
 
+    /// Whether a record of that key has been on the disk since it was last stored, so that a removal which is not written
+    /// lets it come back.
+    func wasKept(_ key: String, of userID: UInt32) -> Bool
+
     /// Counts a use. Written now and then, not at once.
     func note(_ use: AccessUse)
     /// Forgets the uses of an application.

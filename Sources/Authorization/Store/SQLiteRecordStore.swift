@@ -18,6 +18,9 @@ package final class SQLiteRecordStore: RecordStore {
     private var fault: StoreFault?
     private var waiting: [(number: UInt64, continuation: CheckedContinuation<Void, Never>)] = []
 
+    /// Leave for one use that has not been written yet, by the number of its change.
+    private var unkept: [StoreChange.Subject: UInt64] = [:]
+
     private var unwrittenUses: [StoreChange.Subject: AccessHistory.Entry] = [:]
     private var flushTimer: Timer?
     private var oldestDay: AccessHistory.Day?
@@ -85,11 +88,16 @@ package final class SQLiteRecordStore: RecordStore {
         for key in book.store(record) { submit(.remove(key: key, userID: record.userID)) }
         guard let stored = book.record(of: record.userID, for: record.key) else { return }
         submit(.put(stored))
+        if stored.lifetime == .once { unkept[StoreChange.put(stored).subject] = submitted }
     }
 
     package func remove(_ key: String, of userID: UInt32) {
         guard book.remove(key, of: userID) != nil else { return }
         submit(.remove(key: key, userID: userID))
+    }
+
+    package func wasKept(_ key: String, of userID: UInt32) -> Bool {
+        unkept[.record(key: key, userID: userID)] == nil
     }
 
     // MARK: Uses
@@ -137,6 +145,7 @@ package final class SQLiteRecordStore: RecordStore {
         default: break
         }
         self.fault = fault
+        if fault == nil { unkept = unkept.filter { $0.value > number } }
         tried = max(tried, number)
         let ready = waiting.filter { $0.number <= tried }
         waiting.removeAll { $0.number <= tried }

@@ -72,11 +72,10 @@ package final class ControlObject: BusObject {
         try await serve(call) { peer in
             try await self.authorize(call, from: peer, for: request.userID)
             let userID = request.userID ?? peer.userID
-            let records = self.authorizer.records(of: userID)
-            let old = records.first { $0.key == app }
-            guard old != nil || records.count < RecordBook.maximumDecided else {
-                throw ServiceError.tooManyRecords(limit: RecordBook.maximumDecided)
+            if let limit = self.authorizer.limit(on: app, of: userID) {
+                throw ServiceError.tooManyRecords(limit: limit)
             }
+            let old = self.authorizer.records(of: userID).first { $0.key == app }
             let record = try request.record(
                 key: app, userID: userID, author: peer.userID, replacing: old, now: self.now)
             if let fault = await self.authorizer.setRecord(record) { throw ServiceError.notKept(fault) }

@@ -66,4 +66,38 @@ import Testing
         #expect(book.record(of: 1, for: "claimed:2") == nil)
         #expect(book.record(of: 1, for: "claimed:3") != nil)
     }
+
+    @Test("there is room for the user's own switch and for what takes another decision's place, whatever else there is")
+    func limits() {
+        var book = RecordBook()
+        for number in 0..<RecordBook.maximumSelfNamed { book.store(record("claimed:\(number)", .deny)) }
+
+        let early = [
+            "claimed:new", "host:new", "unknown:new", "flatpak:new", "*", "claimed:0",
+        ].map { book.limit(on: $0, of: 1) }
+        for number in 0..<RecordBook.maximumDecided - RecordBook.maximumSelfNamed {
+            book.store(record("flatpak:\(number)"))
+        }
+        let late = ["claimed:new", "flatpak:new", "*", "claimed:0", "flatpak:0"].map { book.limit(on: $0, of: 1) }
+        book.remove("claimed:0", of: 1)
+
+        #expect(early == [1024, 1024, 1024, nil, nil, nil])
+        #expect(late == [4096, 4096, nil, nil, nil])
+        #expect(book.limit(on: "claimed:new", of: 1) == nil)
+        #expect(book.limit(on: "claimed:new", of: 2) == nil)
+    }
+
+    @Test("that an application was seen takes no room")
+    func seenTakesNoRoom() {
+        var book = RecordBook()
+        for number in 0..<RecordBook.maximumSelfNamed - 1 { book.store(record("claimed:\(number)")) }
+
+        book.store(record("claimed:seen", .ask, author: .nobody))
+        let seen = book.limit(on: "claimed:seen", of: 1)
+        book.store(record("claimed:seen", .allow))
+        book.store(record("claimed:last", .ask, author: .nobody))
+
+        #expect(seen == nil)
+        #expect(book.limit(on: "claimed:last", of: 1) == RecordBook.maximumSelfNamed)
+    }
 }

@@ -198,6 +198,32 @@ import Testing
         #expect(kept.count < 100)
     }
 
+    @Test("leave for once is given once, whatever may be written when and however often the service is started anew")
+    @ServiceActor
+    func once() async throws {
+        let vault = Vault()
+        var leave = Vault.record("flatpak:once")
+        leave.lifetime = .once
+        leave.changed = Timestamp(microseconds: vault.clock.wallTime)
+        await vault.fill([leave])
+        let application = ApplicationIdentity(trust: .flatpak, id: "once")
+        func isGiven(_ store: SQLiteRecordStore, after change: AuthorizationRecord? = nil) async -> Bool {
+            let authorizer = Authorizer(policy: AccessPolicy(), store: store, clock: vault.clock)
+            if let change { await authorizer.setRecord(change) }
+            let requester = Requester(userID: 1000, application: application, isPortal: false, hasSession: true)
+            if case .success = await authorizer.authorize(requester, requesting: .exact) { return true }
+            return false
+        }
+
+        let unwritable = [await isGiven(vault.open(settings: "PRAGMA query_only = ON"))]
+        let inMemory = await isGiven(vault.open(settings: "PRAGMA query_only = ON"), after: leave)
+        let writable = [await isGiven(vault.open()), await isGiven(vault.open())]
+
+        #expect(unwritable == [false])
+        #expect(inMemory, "it was set anew, for as long as the service runs")
+        #expect(writable == [true, false])
+    }
+
     @Test("what could not be written is written as soon as it can be, all of it, as it is by then")
     @ServiceActor
     func recovery() async throws {
