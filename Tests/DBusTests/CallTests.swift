@@ -42,6 +42,21 @@ struct CallTests {
         #expect(failure == .invalidArguments("expected type “s” but got “d”"))
     }
 
+    @Test("a reply with more than was expected is an error; where nothing was, it may hold anything")
+    @ServiceActor
+    func longerReply() async throws {
+        let service = try await TestService()
+        service.server.objects.add(Pair(), at: "/org/example/Pair")
+
+        let failure = await service.failure { () throws(BusError) in
+            _ = try await service.client.call(
+                service.server.uniqueName, "/org/example/Pair", Pair.interface.name, "Both", returning: Double.self)
+        }
+
+        #expect(failure == .invalidArguments("expected type “d” but got “du”"))
+        try await service.client.call(service.server.uniqueName, "/org/example/Pair", Pair.interface.name, "Both")
+    }
+
     @Test("at its deadline a call ends with NoReply, and the late reply is nobody's")
     @ServiceActor
     func deadline() async throws {
@@ -187,4 +202,15 @@ struct CallTests {
         #expect(service.object.notes == ["noted"])
         for task in tasks { #expect(await task.value == .cancelled) }
     }
+}
+
+/// An object that has two values to give.
+private final class Pair: BusObject {
+    static let interface = Interface<Pair>("org.example.Pair") {
+        Method("Both", returns: "number", "count", access: .anyone) { (_: Pair) in
+            { (_: MethodCall) in (1.5, UInt32(2)) }
+        }
+    }
+
+    var interfaces: [any ServedInterface] { [Bound(Self.interface, to: self)] }
 }

@@ -1,8 +1,8 @@
 import DBus
 import DBusTestSupport
 import EventLoop
+import Foundation
 import GeoClueAPI
-import Glibc
 import Testing
 
 @Suite(.timeLimit(.minutes(2)))
@@ -87,6 +87,35 @@ struct ForeignCallerTests {
         #expect(outcomes.keys.compactMap(\.self) == ["org.freedesktop.DBus.Error.LimitsExceeded"])
         #expect((1...1024).contains(outcomes[nil] ?? 0))
         #expect(location.number("Latitude") != nil)
+    }
+
+    @Test("descriptors that strangers send leave the daemon some, however few it may have")
+    @ServiceActor
+    func descriptors() async throws {
+        let daemon = try await RunningDaemon { _ in ["prlimit", "--nofile=64", "--"] }
+        let stranger = try daemon.bus.connect()
+        let descriptor = UnixFD(FileDescriptor(adopting: open("/dev/null", O_RDONLY | O_CLOEXEC)))
+        let client = try await GeoClueClient(on: daemon.bus)
+
+        daemon.program.send(signal: SIGSTOP)
+        for _ in 0..<200 {
+            let message = Message.methodCall(
+                to: GeoClueNames.busName, client.path, "org.freedesktop.DBus.Peer", "Ping")
+            message.expectsReply = false
+            for _ in 0..<16 { try message.append(.unixFD(descriptor)) }
+            stranger.send(message)
+        }
+        // Long enough for the bus to pass on as many as it will.
+        for _ in 0..<50 { try await client.connection.settle() }
+        daemon.program.send(signal: SIGCONT)
+        try await stranger.settle()
+        try await client.start()
+        await daemon.feed.connected()
+        daemon.feed.send(latitude: 48.1173, longitude: 11.5167)
+
+        #expect(try await client.nextLocation().number("Latitude") != nil)
+        let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(daemon.program.processID)/fd")
+        #expect(open.count < 32, "none of them is kept")
     }
 
     @ServiceActor private static func createClient(_ connection: Connection) async -> ErrorName? {

@@ -118,9 +118,9 @@ package final class Connection {
         }.get()
     }
 
-    /// Calls a method with typed arguments and results.
+    /// Calls a method with typed arguments and results. Without any, whatever the reply holds is left unread.
     ///
-    /// - Throws: as ``call(_:timeout:)``, and where the reply holds other types than `results`.
+    /// - Throws: as ``call(_:timeout:)``, and where the reply holds other types than `results`, or more.
     package func call<each A: DBusType, each R: DBusType>(
         _ destination: BusName, _ path: ObjectPath, _ interface: InterfaceName, _ member: MemberName,
         _ arguments: repeat each A, returning results: repeat (each R).Type, timeout: Duration? = .seconds(25)
@@ -128,7 +128,11 @@ package final class Connection {
         let message = Message.methodCall(to: destination, path, interface, member)
         do { try message.append(repeat each arguments) } catch { throw error.busError }
         let reply = try await call(message, timeout: timeout)
-        do { return try reply.read(as: repeat each results) } catch { throw error.busError }
+        var isRead = false
+        for _ in repeat each results { isRead = true }
+        do {
+            return try isRead ? reply.readWhole(as: repeat each results) : reply.read(as: repeat each results)
+        } catch { throw error.busError }
     }
 
     /// Calls a method of the bus itself.

@@ -37,6 +37,9 @@ final class Transport {
         dbus_connection_set_exit_on_disconnect(pointer, 0)
         // Stops reading, rather than growing, while this much is unread.
         dbus_connection_set_max_received_size(pointer, 8 << 20)
+        // Nor are there more descriptors in what is unread than one message brings, which a bus limits to 16: where the
+        // process has none left, libdbus gives up the connection.
+        dbus_connection_set_max_received_unix_fds(pointer, 1)
         watchDescriptors()
         scheduleReceiving()
     }

@@ -147,6 +147,16 @@ package final class Message: @unchecked Sendable {
         return (repeat try (each T).read(from: &reader))
     }
 
+    /// Reads the body, which is to hold these values and no more.
+    func readWhole<each T: DBusType>(as types: repeat (each T).Type) throws(ReadError) -> (repeat each T) {
+        var expected = ""
+        for type in repeat each types { expected += type.signature.string }
+        guard hasSignature(Signature(trusted: expected)) else {
+            throw .unexpectedType(expected: Signature(trusted: expected), found: signature)
+        }
+        return try read(as: repeat each types)
+    }
+
     /// The whole body, whatever its type.
     package func readValues() throws(ReadError) -> [Value] {
         var reader = MessageReader(self)
