@@ -21,7 +21,7 @@ package final class Service {
     private let idleTime: Duration?
 
     private let peers: PeerDirectory
-    private let clients = ClientRegistry()
+    private let clients: ClientRegistry
     private let agents: AgentRegistry
     private let sessions: SessionFollower
     private var manager: ManagerObject!
@@ -58,6 +58,7 @@ package final class Service {
         self.clock = clock
         self.idleTime = idleTime
         peers = PeerDirectory(connection, identify: identify)
+        clients = ClientRegistry(peers: peers)
         sessions = SessionFollower(connection, authorizer: authorizer)
         agents = AgentRegistry(connection: connection, authorizer: authorizer)
         let environment = ClientEnvironment(

@@ -98,7 +98,7 @@ struct StandardInterfaceTests {
         let owner = service.client.uniqueName
         service.server.objects.add(
             .init(
-                object: { objects[$0] },
+                object: { path, _ in objects[path] },
                 children: { path, sender in path == "/org/example/Client" && sender == owner ? ["1", "2"] : [] }),
             below: "/org/example/Client")
 

@@ -122,6 +122,51 @@ import Testing
         #expect(login1.sessions.count == 1)
     }
 
+    @Test("while logind is there and does not say who is logged in, nobody counts as logged in, and nothing waits long")
+    @ServiceActor
+    func muteLogind() async throws {
+        let bus = try await PrivateBus()
+        let login1 = try await Login1(bus.connect(), ["1": (1000, 1)])
+        let lab = try await Lab(
+            Lab.policy(applications: ["x": .init(isAllowed: true)]), bus: bus, deadlinesByClock: true)
+        let (plain, configured) = (try await lab.app("y"), try await lab.app("x"))
+        login1.isMute = true
+
+        async let refusal = plain.startError()
+        try await login1.asked.next()
+        async let leave = configured.startError()
+        try await lab.settle(configured.connection)
+        await lab.clock.advance(by: .seconds(2))
+
+        #expect(await refusal?.message.contains("no rule for system uid") == true)
+        #expect(await leave == nil)
+        #expect(login1.asked.count == 0, "one question serves all that come while it is under way")
+        login1.isMute = false
+        #expect(await plain.startError() == nil)
+    }
+
+    @Test("a Start that joins another one is as good as its answer, also when the first one has given up")
+    @ServiceActor
+    func joinedStart() async throws {
+        let lab = try await Lab(Lab.policy(.ask))
+        let agent = try await lab.agent()
+        agent.behaviour = .hangs
+        let app = try await lab.app()
+
+        async let first = app.startError()
+        await agent.questions(1)
+        await lab.clock.advance(by: .seconds(10))
+        async let second = app.startError()
+        try await lab.settle(app.connection)
+        await lab.clock.advance(by: .seconds(12))
+        let impatient = await first
+        agent.answer(true)
+
+        #expect(impatient?.message.contains("already pending") == true)
+        #expect(await second == nil)
+        #expect(try await app.isActive)
+    }
+
     @Test("answers are remembered over the agent's death and the service's, and forgotten when that is asked for")
     @ServiceActor
     func remembered() async throws {
@@ -214,6 +259,90 @@ import Testing
         #expect(try await p.isActive)
         try await lab.settle(stranger)
         _ = overheard
+    }
+
+    @Test("another user cannot tell a client that there is from one that has gone, nor where it has been")
+    @ServiceActor
+    func covered() async throws {
+        let lab = try await Lab()
+        let (staying, leaving) = (try await lab.app(of: 1000), try await lab.app(of: 1000))
+        for app in [staying, leaving] { try await app.start() }
+        await lab.receiver.demanded()
+        lab.receiver.send(48.1, 11.5)
+        let locations = [try await staying.nextLocation(), try await leaving.nextLocation()]
+        leaving.connection.close()
+        try await lab.settle(staying.connection)
+        let other = try lab.connect(2000)
+        let same = try lab.connect(1000)
+
+        for (path, interface) in [(staying.path, GeoClueNames.client), (locations[0], GeoClueNames.location)] {
+            let gone = path == staying.path ? leaving.path : locations[1]
+            for call in Self.calls(interface) {
+                let (there, absent) = (await call.answer(to: other, at: path), await call.answer(to: other, at: gone))
+                #expect(there == absent, "\(call)")
+            }
+            let reading = StrangersCall(
+                interface: "org.freedesktop.DBus.Properties", member: "Get",
+                [.string(interface.string), .string(path == staying.path ? "Active" : "Latitude")])
+            #expect(await reading.answer(to: other, at: gone).hasPrefix("org.freedesktop.DBus.Error.AccessDenied"))
+            // The user's own programs are told.
+            #expect(await reading.answer(to: same, at: path).hasPrefix("org.freedesktop.DBus.Error.AccessDenied"))
+            #expect(await reading.answer(to: same, at: gone).hasPrefix("org.freedesktop.DBus.Error.UnknownMethod"))
+        }
+        // What was never given is no secret: a new client shows the number.
+        let ping = StrangersCall(interface: "org.freedesktop.DBus.Peer", member: "Ping")
+        for path: ObjectPath in ["/org/freedesktop/GeoClue2/Client/3", "/org/freedesktop/GeoClue2/Client/0"] {
+            #expect(await ping.answer(to: other, at: path).hasPrefix("org.freedesktop.DBus.Error.UnknownMethod"))
+        }
+    }
+
+    /// All that somebody may try at a path.
+    private static func calls(_ interface: InterfaceName) -> [StrangersCall] {
+        let properties: InterfaceName = "org.freedesktop.DBus.Properties"
+        let (own, none) = (Value.string(interface.string), Value.string("org.example.None"))
+        return [
+            StrangersCall(interface: "org.freedesktop.DBus.Introspectable", member: "Introspect"),
+            StrangersCall(interface: "org.freedesktop.DBus.Peer", member: "Ping"),
+            StrangersCall(interface: "org.freedesktop.DBus.Peer", member: "GetMachineId"),
+            StrangersCall(interface: interface, member: "Start"), StrangersCall(interface: interface, member: "Stop"),
+            StrangersCall(interface: interface, member: "Start", [.string("x")]),
+            StrangersCall(interface: interface, member: "None"),
+            StrangersCall(interface: "org.example.None", member: "None"),
+            StrangersCall(interface: properties, member: "GetAll", [own]),
+            StrangersCall(interface: properties, member: "GetAll", [none]),
+            StrangersCall(interface: properties, member: "GetAll"),
+        ]
+            + ["Active", "Latitude", "DesktopId", "None"].flatMap { name in
+                [
+                    StrangersCall(interface: properties, member: "Get", [own, .string(name)]),
+                    StrangersCall(interface: properties, member: "Get", [none, .string(name)]),
+                    StrangersCall(
+                        interface: properties, member: "Set", [own, .string(name), .variant(.string("x"))]),
+                    StrangersCall(interface: properties, member: "Set", [own, .string(name), .variant(.byte(1))]),
+                ]
+            }
+    }
+
+    private struct StrangersCall {
+        let interface: InterfaceName
+        let member: MemberName
+        let arguments: [Value]
+
+        init(interface: InterfaceName, member: MemberName, _ arguments: [Value] = []) {
+            (self.interface, self.member, self.arguments) = (interface, member, arguments)
+        }
+
+        /// The reply or the error, without the path.
+        @ServiceActor
+        func answer(to caller: Connection, at path: ObjectPath) async -> String {
+            let message = Message.methodCall(to: GeoClueNames.busName, path, interface, member)
+            for argument in arguments { try? message.append(argument) }
+            let answer: String
+            do {
+                answer = "\(try await caller.call(message).readValues())"
+            } catch { answer = (error as? BusError).map { "\($0.name): \($0.message)" } ?? "\(error)" }
+            return answer.split(separator: path.string, omittingEmptySubsequences: false).joined(separator: "PATH")
+        }
     }
 
     @Test("a record's limit, and a low request, cannot power a receiver up where something coarser is there")

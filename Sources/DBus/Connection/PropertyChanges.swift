@@ -28,7 +28,7 @@ final class PropertyChanges {
         if let index = indices[key] {
             if !changes[index].properties.contains(property) { changes[index].properties.append(property) }
         } else {
-            let value = { @ServiceActor (name: MemberName) in interface.property(name)?.get(owner) }
+            let value = { @ServiceActor (name: MemberName) in (try? interface.property(name))?.get(owner) }
             indices[key] = changes.count
             changes.append(Change(key: key, properties: [property], value: value))
         }

@@ -24,6 +24,10 @@ package struct BusError: Error, Equatable, Sendable {
         Self("org.freedesktop.DBus.Error.UnknownMethod", message)
     }
 
+    static func noSuchObject(at path: ObjectPath) -> Self {
+        .unknownMethod("Object does not exist at path “\(path)”")
+    }
+
     static func noSuchInterface(_ interface: InterfaceName, at path: ObjectPath) -> Self {
         .unknownMethod("No such interface “\(interface)” on object at path \(path)")
     }

@@ -40,10 +40,7 @@ package struct Bound<Owner>: ServedInterface {
     package var name: InterfaceName { interface.name }
 
     package func prepare(_ call: MethodCall, _ message: Message) throws(BusError) -> PreparedCall {
-        guard let method = interface.method(call.member) else {
-            throw .unknownMethod("No such method “\(call.member)”")
-        }
-        guard message.hasSignature(method.signature) else { throw mismatch(method, message, call) }
+        let method = try interface.method(for: call, message)
         if let refusal = method.access.checkSender(owner, call.sender) { throw refusal }
         let run: PreparedCall
         do { run = try method.prepare(owner, call, message) } catch { throw error.busError }
@@ -54,26 +51,14 @@ package struct Bound<Owner>: ServedInterface {
         }
     }
 
-    private func mismatch(_ method: Method<Owner>, _ message: Message, _ call: MethodCall) -> BusError {
-        // What GDBus says, which knows the methods of this one interface by their signatures.
-        guard name != StandardInterfaces.properties else { return .noSuchInterface(name, at: call.path) }
-        return .invalidArguments(
-            "Type of message, “(\(message.signature))”, does not match expected type “(\(method.signature))”")
-    }
-
     package func getProperty(_ name: MemberName, for sender: BusName) throws(BusError) -> Value {
-        guard let property = interface.property(name) else { throw .invalidArguments("No such property “\(name)”") }
+        let property = try interface.property(name)
         if let refusal = property.access.checkSender(owner, sender) { throw refusal }
         return property.get(owner)
     }
 
     package func setProperty(_ name: MemberName, to value: Value, for sender: BusName) throws(BusError) {
-        guard let property = interface.property(name) else { throw .invalidArguments("No such property “\(name)”") }
-        guard let set = property.set else { throw .invalidArguments("Property “\(name)” is not writable") }
-        guard value.signature == property.type else {
-            throw .invalidArguments(
-                "Error setting property “\(name)”: Expected type “\(property.type)” but got “\(value.signature)”")
-        }
+        let (property, set) = try interface.property(name, settableTo: value)
         if let refusal = property.access.checkSender(owner, sender) { throw refusal }
         do { try set(owner, value) } catch {
             throw BusError(handlerError: error)
@@ -87,6 +72,38 @@ package struct Bound<Owner>: ServedInterface {
         }
         return values
     }
+
+    package func describe(in introspection: inout Introspection) { introspection.add(interface) }
+}
+
+/// An ``Interface`` where everything is refused that a stranger to the object is refused, without any object.
+package struct Refused<Owner>: ServedInterface {
+    let interface: Interface<Owner>
+    let refusal: BusError
+
+    package init(_ interface: Interface<Owner>, with refusal: BusError) {
+        self.interface = interface
+        self.refusal = refusal
+    }
+
+    package var name: InterfaceName { interface.name }
+
+    package func prepare(_ call: MethodCall, _ message: Message) throws(BusError) -> PreparedCall {
+        _ = try interface.method(for: call, message)
+        throw refusal
+    }
+
+    package func getProperty(_ name: MemberName, for sender: BusName) throws(BusError) -> Value {
+        _ = try interface.property(name)
+        throw refusal
+    }
+
+    package func setProperty(_ name: MemberName, to value: Value, for sender: BusName) throws(BusError) {
+        _ = try interface.property(name, settableTo: value)
+        throw refusal
+    }
+
+    package func properties(for sender: BusName) -> [String: Variant] { [:] }
 
     package func describe(in introspection: inout Introspection) { introspection.add(interface) }
 }

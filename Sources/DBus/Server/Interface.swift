@@ -30,9 +30,36 @@ package final class Interface<Owner>: Sendable {
         propertyIndex = Dictionary(uniqueKeysWithValues: properties.enumerated().map { ($1.name, $0) })
     }
 
-    func method(_ name: MemberName) -> Method<Owner>? { methodIndex[name].map { methods[$0] } }
+    /// The row that a call is for.
+    func method(for call: MethodCall, _ message: Message) throws(BusError) -> Method<Owner> {
+        guard let index = methodIndex[call.member] else { throw .unknownMethod("No such method “\(call.member)”") }
+        let method = methods[index]
+        guard message.hasSignature(method.signature) else {
+            // What GDBus says, which knows the methods of this one interface by their signatures.
+            guard name != StandardInterfaces.properties else { throw .noSuchInterface(name, at: call.path) }
+            throw .invalidArguments(
+                "Type of message, “(\(message.signature))”, does not match expected type “(\(method.signature))”")
+        }
+        return method
+    }
 
-    func property(_ name: MemberName) -> Property<Owner>? { propertyIndex[name].map { properties[$0] } }
+    func property(_ name: MemberName) throws(BusError) -> Property<Owner> {
+        guard let index = propertyIndex[name] else { throw .invalidArguments("No such property “\(name)”") }
+        return properties[index]
+    }
+
+    /// The row of a property that can be set, to a value of this type, and what sets it.
+    func property(
+        _ name: MemberName, settableTo value: Value
+    ) throws(BusError) -> (Property<Owner>, Property<Owner>.Setter) {
+        let property = try property(name)
+        guard let set = property.set else { throw .invalidArguments("Property “\(name)” is not writable") }
+        guard value.signature == property.type else {
+            throw .invalidArguments(
+                "Error setting property “\(name)”: Expected type “\(property.type)” but got “\(value.signature)”")
+        }
+        return (property, set)
+    }
 }
 
 package enum InterfaceRow<Owner>: Sendable {

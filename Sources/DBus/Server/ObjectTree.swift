@@ -5,17 +5,38 @@ import EventLoop
 package final class ObjectTree {
     /// A branch whose objects are found by asking, so that nothing is registered for each of them.
     package struct Branch {
-        /// The object at a path below the branch.
-        let object: @ServiceActor (ObjectPath) -> (any BusObject)?
+        /// The object at a path below the branch that is the sender's own.
+        let object: @ServiceActor (ObjectPath, BusName) -> (any BusObject)?
+        /// What is at a path for whoever has no object of its own there; `nil` for nothing, whoever asks.
+        let cover: @ServiceActor (ObjectPath) -> Cover?
         /// The names of the children of a path, as far as `sender` may know them.
         let children: @ServiceActor (ObjectPath, BusName) -> [String]
 
         package init(
-            object: @escaping @ServiceActor (ObjectPath) -> (any BusObject)?,
+            object: @escaping @ServiceActor (ObjectPath, BusName) -> (any BusObject)?,
+            cover: @escaping @ServiceActor (ObjectPath) -> Cover? = { _ in nil },
             children: @escaping @ServiceActor (ObjectPath, BusName) -> [String]
         ) {
             self.object = object
+            self.cover = cover
             self.children = children
+        }
+    }
+
+    /// A path that does not tell everybody whether there is an object.
+    package struct Cover {
+        /// What is really there.
+        let object: (any BusObject)?
+        /// What is there for those who may not know.
+        let standIn: any BusObject
+        let mayKnow: @ServiceActor (BusName) async -> Bool
+
+        package init(
+            object: (any BusObject)?, standIn: any BusObject, mayKnow: @escaping @ServiceActor (BusName) async -> Bool
+        ) {
+            self.object = object
+            self.standIn = standIn
+            self.mayKnow = mayKnow
         }
     }
 
@@ -37,12 +58,12 @@ package final class ObjectTree {
 
     // MARK: Finding
 
-    func object(at path: ObjectPath) -> (any BusObject)? {
-        if let object = objects[path] { return object }
-        for (_, prefix, branch) in branches where path.string.utf8.starts(with: prefix.utf8) {
-            return branch.object(path)
-        }
-        return nil
+    func object(at path: ObjectPath, for sender: BusName) -> (any BusObject)? {
+        objects[path] ?? branch(above: path)?.object(path, sender)
+    }
+
+    private func branch(above path: ObjectPath) -> Branch? {
+        branches.first { path.string.utf8.starts(with: $0.prefix.utf8) }?.branch
     }
 
     /// The names of the nodes right below `path` that `sender` may know.
@@ -81,18 +102,29 @@ package final class ObjectTree {
     }
 
     private func prepare(_ call: MethodCall, _ message: Message) throws(BusError) -> PreparedCall {
-        let target = ServedPath(tree: self, path: call.path, object: object(at: call.path), sender: call.sender)
-        guard target.object != nil || isNode(call.path, for: call.sender) else {
-            throw .unknownMethod("Object does not exist at path “\(call.path)”")
-        }
-        guard let interface = target.interface(call.interface) else {
-            throw .noSuchInterface(call.interface, at: call.path)
-        }
-        let prepared = try interface.prepare(call, message)
+        let found = object(at: call.path, for: call.sender)
         guard runningCalls[call.sender, default: 0] < Self.callLimit else {
             throw .limitsExceeded("more than \(Self.callLimit) calls of one connection are under way")
         }
-        return prepared
+        if found != nil || isNode(call.path, for: call.sender) { return try prepare(call, message, of: found) }
+        guard let cover = branch(above: call.path)?.cover(call.path) else { throw .noSuchObject(at: call.path) }
+        // Both are prepared now, so that nobody's message is kept while it is found out who sent it.
+        let covered = Result { () throws(BusError) in try prepare(call, message, of: cover.standIn) }
+        let real = Result { () throws(BusError) in
+            guard let object = cover.object else { throw .noSuchObject(at: call.path) }
+            return try prepare(call, message, of: object)
+        }
+        return { try await (cover.mayKnow(call.sender) ? real : covered).get()() }
+    }
+
+    private func prepare(
+        _ call: MethodCall, _ message: Message, of object: (any BusObject)?
+    ) throws(BusError) -> PreparedCall {
+        let target = ServedPath(tree: self, path: call.path, object: object, sender: call.sender)
+        guard let interface = target.interface(call.interface) else {
+            throw .noSuchInterface(call.interface, at: call.path)
+        }
+        return try interface.prepare(call, message)
     }
 
     private func run(_ prepared: @escaping PreparedCall, _ call: MethodCall) {

@@ -17,7 +17,9 @@ package struct Property<Owner>: Sendable {
     let changes: Changes
     let access: Access<Owner>
     let get: @Sendable @ServiceActor (Owner) -> Value
-    let set: (@Sendable @ServiceActor (Owner, Value) throws -> Void)?
+    let set: Setter?
+
+    typealias Setter = @Sendable @ServiceActor (Owner, Value) throws -> Void
 
     /// A property that can only be read.
     package init<T: PropertyType>(

@@ -9,6 +9,10 @@ final class ClientRegistry {
     private var numbers: [BusName: [UInt64]] = [:]
     private var countByUser: [UInt32: Int] = [:]
     private var lastNumber: UInt64 = 0
+    private var users = NumberedUsers()
+    private let peers: PeerDirectory
+
+    init(peers: PeerDirectory) { self.peers = peers }
 
     var isEmpty: Bool { clients.isEmpty }
 
@@ -28,6 +32,7 @@ final class ClientRegistry {
 
     func add(_ client: ClientObject) {
         clients[client.number] = client
+        users.note(client.number, client.peer.userID)
         numbers[client.peer.name, default: []].append(client.number)
         countByUser[client.peer.userID, default: 0] += 1
     }
@@ -64,16 +69,39 @@ final class ClientRegistry {
     /// The branch of the object tree below which clients and their locations are.
     var branch: ObjectTree.Branch {
         ObjectTree.Branch(
-            object: { [weak self] in self?.object(at: $0) },
+            object: { [weak self] path, sender in self?.object(at: path).flatMap { $0.owner == sender ? $0 : nil } },
+            cover: { [weak self] in self?.cover(of: $0) },
             children: { [weak self] in self?.children(of: $0, for: $1) ?? [] })
     }
 
-    private func object(at path: ObjectPath) -> (any BusObject)? {
+    private func object(at path: ObjectPath) -> (any BusObject & OwnedObject)? {
         switch GeoClueNames.ClientBranchPath(path) {
         case .client(let number): clients[number]
         case .location(let number, let client): clients[client]?.location(number)
         case .locations, nil: nil
         }
+    }
+
+    /// Other users are not told which clients there still are, nor where those have been: every path that there may once
+    /// have been refuses them alike. Numbers beyond the last one given are no secret, since a new client shows them.
+    private func cover(of path: ObjectPath) -> ObjectTree.Cover? {
+        let number: UInt64
+        let standIn: any BusObject
+        switch GeoClueNames.ClientBranchPath(path) {
+        case .client(let client): (number, standIn) = (client, ForeignObject(ClientObject.interface))
+        case .location(_, let client): (number, standIn) = (client, ForeignObject(LocationObject.interface))
+        case .locations, nil: return nil
+        }
+        guard number > 0, number <= lastNumber else { return nil }
+        return .init(object: object(at: path), standIn: standIn) { [weak self] in
+            await self?.isUser($0, of: number) ?? false
+        }
+    }
+
+    /// Whether a client of this number was given to a program of the caller's own user.
+    private func isUser(_ caller: BusName, of number: UInt64) async -> Bool {
+        guard let userID = try? await peers.peer(caller).userID else { return false }
+        return userID == clients[number]?.peer.userID ?? users.user(of: number)
     }
 
     /// A caller sees its own clients only.

@@ -9,7 +9,7 @@ final class BusAgent: BusObject {
     enum Behaviour {
         case allows(UInt32)
         case refuses
-        /// Never answers.
+        /// Does not answer before ``BusAgent/answer(_:)``.
         case hangs
         /// Answers with an error.
         case fails
@@ -27,6 +27,7 @@ final class BusAgent: BusObject {
     private(set) var ceiling: AccuracyLevel
     var behaviour = Behaviour.allows(8)
     private(set) var asked: [String] = []
+    private var hanging: [CheckedContinuation<Bool, Never>] = []
     private var watchers: [CheckedContinuation<Void, Never>] = []
 
     init(_ connection: Connection, ceiling: AccuracyLevel) {
@@ -53,13 +54,12 @@ final class BusAgent: BusObject {
         case .refuses: return (false, 0)
         case .fails: throw BusError.failed("no mood")
         case .hangs:
-            await withCheckedContinuation { (_: CheckedContinuation<Void, Never>) in Self.hanging += 1 }
-            return (false, 0)
+            return (await withCheckedContinuation { hanging.append($0) }, 8)
         }
     }
 
-    /// How many questions hang for good.
-    private static var hanging = 0
+    /// Answers the oldest question that it hangs over.
+    func answer(_ isAllowed: Bool) { hanging.removeFirst().resume(returning: isAllowed) }
 
     /// Comes back when it has been asked so many times in all.
     func questions(_ count: Int) async {

@@ -31,9 +31,10 @@ final class Lab {
         var peers: [BusName: Peer] = [:]
     }
 
+    /// - Parameter deadlinesByClock: whether the service's own calls have their deadlines by ``clock``, too.
     init(
         _ policy: AccessPolicy = Lab.policy(), store: (any RecordStore)? = nil,
-        others: (ManualClock) -> [ScriptedSource] = { _ in [] }, bus: PrivateBus? = nil
+        others: (ManualClock) -> [ScriptedSource] = { _ in [] }, bus: PrivateBus? = nil, deadlinesByClock: Bool = false
     ) async throws {
         let bus = if let bus { bus } else { try await PrivateBus() }
         self.bus = bus
@@ -41,7 +42,7 @@ final class Lab {
         positioner = Positioner(sources: [receiver] + others(clock), clock: clock)
         self.store = store ?? MemoryRecordStore()
         authorizer = Authorizer(policy: policy, store: self.store, clock: clock)
-        serviceConnection = try bus.connect()
+        serviceConnection = try bus.connect(clock: deadlinesByClock ? clock : LoopClock.shared)
         controlConnection = try bus.connect()
         let identities = Identities()
         self.identities = identities

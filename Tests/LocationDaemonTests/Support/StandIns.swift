@@ -1,4 +1,5 @@
 import DBus
+import DBusTestSupport
 import EventLoop
 
 /// logind, as far as the service asks it.
@@ -16,13 +17,17 @@ final class Login1: BusObject {
     private var users: [UInt32: Login1User] = [:]
     /// Users and when their sessions began, in microseconds since the epoch.
     var sessions: [String: (user: UInt32, begin: Int64)]
+    /// Whether it answers no more who is logged in.
+    var isMute = false
+    /// Each question who is logged in.
+    let asked = Events<Void>()
 
     init(_ connection: Connection, _ sessions: [String: (user: UInt32, begin: Int64)]) async throws {
         self.connection = connection
         self.sessions = sessions
         connection.objects.add(self, at: "/org/freedesktop/login1")
         connection.objects.add(
-            .init(object: { [weak self] in self?.session($0) }, children: { _, _ in [] }),
+            .init(object: { [weak self] path, _ in self?.session(path) }, children: { _, _ in [] }),
             below: "/org/freedesktop/login1/session")
         for user in Set(sessions.values.map(\.user)) {
             let object = Login1User()
@@ -34,8 +39,12 @@ final class Login1: BusObject {
 
     var interfaces: [any ServedInterface] { [Bound(Self.interface, to: self)] }
 
-    func listSessions(_ call: MethodCall) -> [Session] {
-        sessions.sorted { $0.key < $1.key }.map { Session($0.key, $0.value.user, "somebody", "seat0", path($0.key)) }
+    func listSessions(_ call: MethodCall) async -> [Session] {
+        asked.add(())
+        if isMute { await withCheckedContinuation { (_: CheckedContinuation<Void, Never>) in } }
+        return sessions.sorted { $0.key < $1.key }.map {
+            Session($0.key, $0.value.user, "somebody", "seat0", path($0.key))
+        }
     }
 
     func end(_ id: String) throws {
