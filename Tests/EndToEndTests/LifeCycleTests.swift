@@ -19,6 +19,49 @@ struct LifeCycleTests {
         #expect(await daemon.program.ended() == .status(0))
     }
 
+    @Test("a log that nobody reads and a bus that has stopped do not keep SIGTERM from ending the daemon")
+    @ServiceActor
+    func deafWorld() async throws {
+        let log = Unread()
+        let daemon = try await RunningDaemon(BusConfiguration(), ["--debug"]) { folder in
+            log.open(in: folder)
+            return ["sh", "-c", "exec \"$@\" 2>\"\(log.path)\"", "sh"]
+        }
+        let client = try await GeoClueClient(on: daemon.bus)
+        try await client.start()
+        await daemon.feed.connected()
+        log.fill()
+
+        daemon.bus.pause()
+        // More than a socket holds.
+        for step in 1...2000 { daemon.feed.send(latitude: 48 + Double(step) / 10_000, longitude: 11) }
+        await daemon.feed.read()
+        daemon.program.send(signal: SIGUSR1)
+        daemon.program.send(signal: SIGTERM)
+        let exit = await daemon.program.ended()
+
+        #expect(exit == .status(0))
+        daemon.bus.resume()
+    }
+
+    /// A pipe that nobody reads.
+    @ServiceActor
+    private final class Unread {
+        private(set) var path = ""
+        private var descriptor: FileDescriptor?
+
+        func open(in folder: URL) {
+            path = folder.appending(path: "log").path
+            mkfifo(path, 0o600)
+            descriptor = FileDescriptor(adopting: Glibc.open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC))
+        }
+
+        func fill() {
+            let bytes = [UInt8](repeating: UInt8(ascii: "\n"), count: 4096)
+            while let descriptor, write(descriptor.raw, bytes, bytes.count) > 0 {}
+        }
+    }
+
     @Test("losing the bus ends the daemon with a non-zero status and one line that says so")
     @ServiceActor
     func busLoss() async throws {

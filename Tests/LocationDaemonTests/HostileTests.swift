@@ -15,22 +15,34 @@ import Testing
 
     /// An agent whose answers have whatever types a test gives them.
     @ServiceActor
-    private final class Liar<Answer: DBusType>: BusObject {
+    private final class Liar: BusObject {
         private let rows: Interface<Liar>
         private let connection: Connection
 
-        init(_ connection: Connection, answer: Answer, ceiling: some PropertyType) {
+        /// - Parameter authorizeApp: how it answers.
+        init(_ connection: Connection, ceiling: some PropertyType, _ authorizeApp: Method<Liar> = Liar.says("yes")) {
             self.connection = connection
             rows = Interface(GeoClueNames.agent) {
-                Method("AuthorizeApp", "id", "level", returns: "answer", access: .anyone) { (_: Liar) in
-                    { (_: MethodCall, _: String, _: UInt32) in answer }
-                }
+                authorizeApp
                 Property("MaxAccuracyLevel", access: .anyone) { _ in ceiling }
             }
             connection.objects.add(self, at: GeoClueNames.agentPath)
         }
 
         var interfaces: [any ServedInterface] { [Bound(rows, to: self)] }
+
+        static nonisolated func says(_ answer: some DBusType) -> Method<Liar> {
+            Method("AuthorizeApp", "id", "level", returns: "answer", access: .anyone) { (_: Liar) in
+                { (_: MethodCall, _: String, _: UInt32) in answer }
+            }
+        }
+
+        /// A good answer, and something behind it.
+        static nonisolated var saysMore: Method<Liar> {
+            Method("AuthorizeApp", "id", "level", returns: "allowed", "level", "more", access: .anyone) { (_: Liar) in
+                { (_: MethodCall, _: String, _: UInt32) in (true, UInt32(8), true) }
+            }
+        }
 
         func register() async throws {
             let message = Message.methodCall(
@@ -40,11 +52,11 @@ import Testing
         }
     }
 
-    @Test("answers and ceilings of wrong types let nobody in and limit nobody")
+    @Test("answers and ceilings of wrong types let nobody in and limit nobody", arguments: [false, true])
     @ServiceActor
-    func wrongTypes() async throws {
+    func wrongTypes(saysMore: Bool) async throws {
         let lab = try await Lab(Lab.policy(.ask))
-        let liar = Liar(try lab.connect(), answer: "yes", ceiling: "none at all")
+        let liar = Liar(try lab.connect(), ceiling: "none at all", saysMore ? Liar.saysMore : Liar.says("yes"))
         try await liar.register()
 
         let refusal = await (try lab.app()).startError()
@@ -70,7 +82,7 @@ import Testing
     @ServiceActor
     func hugeCeiling() async throws {
         let lab = try await Lab()
-        let liar = Liar(try lab.connect(), answer: true, ceiling: UInt32(4_000_000_000))
+        let liar = Liar(try lab.connect(), ceiling: UInt32(4_000_000_000))
         try await liar.register()
 
         #expect(await (try lab.app()).startError() == nil)
@@ -97,6 +109,108 @@ import Testing
         #expect(await outcome?.message.contains("already pending") == true)
         await lab.clock.advance(by: .seconds(120))
         #expect(lab.authorizer.openQuestions == 0)
+    }
+
+    @Test("an agent that leaves eight questions unanswered is given no more, until it answers one")
+    @ServiceActor
+    func unanswered() async throws {
+        let lab = try await Lab(Lab.policy(.ask))
+        let agent = try await lab.agent()
+        agent.behaviour = .hangs
+        let app = try await lab.app("a")
+
+        for number in 1...AgentProxy.withdrawnLimit {
+            async let refusal = app.startError()
+            await agent.questions(number)
+            await lab.clock.advance(by: .seconds(120))
+            #expect(await refusal?.message.contains("already pending") == true)
+        }
+        let refusal = await app.startError()
+        let asked = agent.asked.count
+        agent.answer(false)
+        try await agent.connection.settle()
+        try await lab.settle(app.connection)
+        agent.behaviour = .allows(8)
+
+        #expect(refusal?.message.contains("the agent failed to answer") == true)
+        #expect(asked == AgentProxy.withdrawnLimit)
+        #expect(await app.startError() == nil)
+        #expect(agent.asked.count == asked + 1)
+    }
+
+    @Test("an agent that registers without end and never says its ceiling leaves the bus's replies to others")
+    @ServiceActor
+    func endlessRegistration() async throws {
+        // What the stock bus allows.
+        let limits = BusConfiguration.generousLimits.merging(["max_replies_per_connection": 128]) { $1 }
+        let lab = try await Lab(Lab.policy(.ask), bus: try await PrivateBus(BusConfiguration(limits: limits)))
+        let mute = try lab.connect(1)
+        mute.objects.add(
+            .init(
+                object: { _, _ in nil },
+                cover: { _ in .init(object: nil, standIn: Silence()) { _ in await Silence.forEver() } },
+                children: { _, _ in [] }), below: "/org/freedesktop/GeoClue2")
+        for _ in 0..<300 {
+            let message = Message.methodCall(
+                to: GeoClueNames.busName, GeoClueNames.managerPath, GeoClueNames.manager, "AddAgent")
+            try message.append("shell")
+            _ = try await mute.call(message)
+        }
+
+        _ = try await lab.agent(of: 2)
+        let app = try await lab.app(of: 2)
+
+        #expect(await app.startError() == nil)
+    }
+
+    /// Nothing, at a path that never says so.
+    private final class Silence: BusObject {
+        var interfaces: [any ServedInterface] { [] }
+
+        /// How many wait.
+        @ServiceActor private static var waiting = 0
+
+        @ServiceActor static func forEver() async -> Bool {
+            await withCheckedContinuation { (_: CheckedContinuation<Void, Never>) in waiting += 1 }
+            return false
+        }
+    }
+
+    @Test("an agent that changes its mind a thousand times in a moment costs its clients one change")
+    @ServiceActor
+    func fickle() async throws {
+        let lab = try await Lab()
+        let app = try await lab.app()
+        try await app.start()
+        await lab.receiver.demanded()
+        lab.receiver.send(48.1, 11.5)
+        _ = try await app.nextPlace()
+        let agent = Fickle()
+        try lab.authorizer.agentRegistered(agent, from: .unnamed)
+
+        try await lab.settle(app.connection)
+        func changes() -> Int { app.heard.filter { $0.member == "PropertiesChanged" && $0.path == app.path }.count }
+        let before = changes()
+
+        for _ in 0..<500 {
+            lab.authorizer.ceilingChanged(of: agent, to: .exact)
+            lab.authorizer.ceilingChanged(of: agent, to: .none)
+        }
+        try await app.becomes(active: false)
+        try await lab.settle(app.connection)
+
+        #expect(changes() == before + 1)
+        #expect(app.updateCount == 1)
+        #expect(try await app.isActive == false)
+    }
+
+    private final class Fickle: Agent {
+        let id = "shell"
+        let userID: UInt32 = 1000
+
+        func authorize(_ question: AgentQuestion) async throws -> AgentAnswer { throw AgentGone() }
+
+        func withdraw(_ question: AgentQuestion) {}
     }
 
     @Test("an agent that dies with a question leaves it to the next one; without a next one the caller hears of it")

@@ -12,6 +12,13 @@ final class AgentProxy: Agent {
 
     private let connection: Connection
     private var ceilingChanges: Subscription?
+    /// The questions that it has not answered, and those of them whose answers nobody waits for any more.
+    private var unanswered: Set<UInt64> = []
+    private var withdrawn: Set<UInt64> = []
+
+    /// How many withdrawn questions it may leave unanswered before it is given no further ones. Each of them is a call
+    /// that the bus goes on counting among the few of this connection that may wait for replies.
+    static let withdrawnLimit = 8
 
     init(id: String, peer: Peer, connection: Connection) {
         self.id = id
@@ -57,6 +64,21 @@ final class AgentProxy: Agent {
     // MARK: Agent
 
     func authorize(_ question: AgentQuestion) async throws -> AgentAnswer {
+        guard withdrawn.count < Self.withdrawnLimit else {
+            throw BusError.limitsExceeded("the agent has not answered \(withdrawn.count) earlier questions")
+        }
+        unanswered.insert(question.token)
+        // A task of its own, which goes on when nobody waits for the answer any more: only that ends the call.
+        return try await ServiceActor.task { [self] in
+            defer {
+                unanswered.remove(question.token)
+                withdrawn.remove(question.token)
+            }
+            return try await ask(question)
+        }.value
+    }
+
+    private func ask(_ question: AgentQuestion) async throws -> AgentAnswer {
         do {
             // A person may take any time; whoever asks sets the limit.
             let (isAllowed, level) = try await connection.call(
@@ -70,5 +92,7 @@ final class AgentProxy: Agent {
     }
 
     /// The interface has no way to say so; the answer goes unheard.
-    func withdraw(_ question: AgentQuestion) {}
+    func withdraw(_ question: AgentQuestion) {
+        if unanswered.contains(question.token) { withdrawn.insert(question.token) }
+    }
 }

@@ -43,6 +43,11 @@ package final class PrivateBus {
         try Connection(address, clock: clock)
     }
 
+    /// Stops the bus from doing anything until ``resume()``.
+    package func pause() { program.send(signal: SIGSTOP) }
+
+    package func resume() { program.send(signal: SIGCONT) }
+
     /// Ends the bus; every connection to it is lost.
     package func stop() async {
         await program.stop()
