@@ -37,6 +37,7 @@ let package = Package(
         .systemLibrary(name: "CGetopt"),
         .systemLibrary(name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
         .systemLibrary(name: "CLinux"),
+        .systemLibrary(name: "CNetlink"),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
 
         // Floor 1: words.
@@ -57,7 +58,10 @@ let package = Package(
         // Floor 3: doing.
         room(
             "LocationSources",
-            ["DBus", "EventLoop", "Geolocation", "JSON", "LookupProtocol", "NMEA", "Positioning", "Routes"]),
+            [
+                "CNetlink", "DBus", "EventLoop", "Geolocation", "JSON", "LookupProtocol", "NMEA", "Positioning",
+                "Routes",
+            ]),
         room(
             "LocationDaemon",
             ["Authorization", "DBus", "EventLoop", "GeoClueAPI", "Geolocation", "Positioning"]),
