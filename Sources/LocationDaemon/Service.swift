@@ -24,6 +24,7 @@ package final class Service {
     private let clients: ClientRegistry
     private let agents: AgentRegistry
     private let sessions: SessionFollower
+    private let sleep: SleepFollower
     private var manager: ManagerObject!
 
     private var active = ActiveClients()
@@ -60,6 +61,7 @@ package final class Service {
         peers = PeerDirectory(connection, identify: identify)
         clients = ClientRegistry(peers: peers)
         sessions = SessionFollower(connection, authorizer: authorizer)
+        sleep = SleepFollower(connection, clock: clock)
         agents = AgentRegistry(connection: connection, authorizer: authorizer)
         let environment = ClientEnvironment(
             connection: connection, authorizer: authorizer, sessions: SessionDirectory(connection), clock: clock,
@@ -73,6 +75,8 @@ package final class Service {
         positioner.onUpdate = { [weak self] in self?.positionChanged($0) }
         positioner.onAvailabilityChange = { [weak self] in self?.manager.update(availableLevel: $0) }
         sessions.foreground.onChange = { [weak self] in self?.updateInUse() }
+        sleep.onSleep = { [positioner] in positioner.suspend() }
+        sleep.onWake = { [positioner] in positioner.resume() }
         authorizer.onChange = { [weak self] in self?.reconsiderSoon($0) }
         connection.objects.add(manager, at: GeoClueNames.managerPath)
         connection.objects.add(clients.branch, below: GeoClueNames.clientBranch)
@@ -82,6 +86,7 @@ package final class Service {
     package func start() {
         positioner.discover()
         sessions.start()
+        sleep.start()
         updateIdleTimer()
     }
 

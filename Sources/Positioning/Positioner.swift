@@ -18,12 +18,24 @@ package final class Positioner {
     /// The finest level that any source can serve. Never says whether there is a fix.
     package private(set) var availableLevel: AccuracyLevel
 
+    /// Called with ``condition`` when that has changed.
+    package var onConditionChange: (@ServiceActor (PositioningCondition) -> Void)?
+
+    /// How it goes. That a fix has expired without a word of its source shows with the next tick.
+    package var condition: PositioningCondition { steadyCondition.value }
+
     /// What all clients together want; `nil` if there are none.
     package var demand: Demand? {
-        didSet { if demand != oldValue { demandChanged(from: oldValue) } }
+        didSet {
+            guard demand != oldValue else { return }
+            if isSuspended { updateCondition() } else { wantedChanged(from: oldValue) }
+        }
     }
 
-    private var slots: [Slot] = []
+    /// Whether the machine is about to sleep, or asleep: nothing runs, whatever is asked for.
+    package private(set) var isSuspended = false
+
+    private var slots: [SourceSlot] = []
     private var hasDiscovered = false
     private let clock: any Clock
     private var arbiter = Arbiter()
@@ -32,6 +44,9 @@ package final class Positioner {
     private var reconsideration: Alarm?
     private var look: Alarm?
     private var selection = Selection.settled
+    private let steadyCondition: SteadyCondition
+    /// Whether those who ask have been given a position.
+    private var isServed = false
 
     /// A timer and when it fires.
     private struct Alarm {
@@ -44,8 +59,10 @@ package final class Positioner {
 
     package init(sources: [any LocationSource], clock: any Clock) {
         self.clock = clock
+        steadyCondition = SteadyCondition(clock)
         availableLevel = sources.map(\.availableLevel).max() ?? .none
         slots = sources.map { newSlot($0) }
+        steadyCondition.onChange = { [weak self] in self?.conditionChanged(from: $0) }
     }
 
     /// Lets the sources look for their hardware.
@@ -72,8 +89,8 @@ package final class Positioner {
         availabilityChanged()
     }
 
-    private func newSlot(_ source: any LocationSource) -> Slot {
-        let slot = Slot(source)
+    private func newSlot(_ source: any LocationSource) -> SourceSlot {
+        let slot = SourceSlot(source)
         source.report = { [weak self, unowned slot] in self?.receive($0, from: slot) }
         return slot
     }
@@ -100,15 +117,15 @@ package final class Positioner {
 
     // MARK: Reports
 
-    private func receive(_ report: SourceReport, from slot: Slot) {
+    private func receive(_ report: SourceReport, from slot: SourceSlot) {
         switch report {
-        case .fix(let fix): consider(fix, from: slot)
+        case .fix(let fix): if !isSuspended { consider(fix, from: slot) }
         case .lost(let source): update { $0.lose(source, at: $1) }
         case .availabilityChanged: availabilityChanged()
         }
     }
 
-    private func consider(_ fix: Fix, from slot: Slot) {
+    private func consider(_ fix: Fix, from slot: SourceSlot) {
         slot.hasReported = true
         update { arbiter, now in
             let verdict = arbiter.consider(fix, at: now, wallTime: Timestamp(microseconds: clock.wallTime))
@@ -122,12 +139,14 @@ package final class Positioner {
         let picks = arbiter.picks
         let source = arbiter.current?.source
         change(&arbiter, now)
-        guard demand != nil else { return }
+        guard wanted != nil else { return }
         setReconsideration(now)
-        guard arbiter.picks != picks, let pick = arbiter.current else { return }
+        guard arbiter.picks != picks, let pick = arbiter.current else { return updateCondition() }
         if pick.source != source { Log.debug("the position comes from \(pick.source)") }
         _ = cells.consider(pick, at: now, wallTime: Timestamp(microseconds: clock.wallTime))
         setLook(now)
+        isServed = true
+        updateCondition()
         onUpdate?(Position(fine: pick, coarse: cells.visible))
     }
 
@@ -140,6 +159,7 @@ package final class Positioner {
             Log.info("available accuracy level: \(level)")
             onAvailabilityChange?(level)
         }
+        updateCondition()
     }
 
     // MARK: Timers
@@ -168,7 +188,7 @@ package final class Positioner {
 
     private func lookAgain() {
         let now = clock.now
-        guard let pick = arbiter.livePick(at: now) else { return }
+        guard let pick = arbiter.livePick(at: now) else { return updateCondition() }
         let isChanged = cells.consider(pick, at: now, wallTime: Timestamp(microseconds: clock.wallTime))
         setLook(now)
         if isChanged { onUpdate?(Position(fine: pick, coarse: cells.visible)) }
@@ -185,9 +205,12 @@ package final class Positioner {
 
     // MARK: Demand
 
-    private func demandChanged(from old: Demand?) {
+    /// What is asked for, as far as anything may run for it.
+    private var wanted: Demand? { isSuspended ? nil : demand }
+
+    private func wantedChanged(from old: Demand?) {
         let now = clock.now
-        if demand == nil {
+        if wanted == nil {
             reconsideration = nil
             look = nil
             cells.pause(at: now)
@@ -197,8 +220,10 @@ package final class Positioner {
             cells.resume(at: now)
             setReconsideration(now)
             setLook(now)
+            isServed = startingPosition.fine != nil
         }
         select()
+        updateCondition()
     }
 
     /// Starts and stops sources until those run that the demand needs.
@@ -208,70 +233,57 @@ package final class Positioner {
         for _ in 0...slots.count {
             selection = .underWay
             let candidates = slots.map(\.candidate)
-            let selected = SourceSelection.select(for: demand?.level ?? .none, among: candidates)
+            let selected = SourceSelection.select(for: wanted?.level ?? .none, among: candidates)
             for (slot, isSelected) in zip(slots, selected) where selection == .underWay {
-                slot.run(for: isSelected ? demand : nil, clock)
+                slot.run(for: isSelected ? wanted : nil, clock)
             }
             if selection == .underWay { break }
         }
         selection = .settled
     }
-}
 
-/// One source and what it was told.
-@ServiceActor
-private final class Slot {
-    let source: any LocationSource
-    /// Whether a fix has come since the source was started.
-    var hasReported = false
+    // MARK: Sleep
 
-    private var demand: Demand?
-    private var grace: Timer?
-    private var lastVerdict = Verdict.accept
-
-    init(_ source: any LocationSource) { self.source = source }
-
-    var candidate: SourceSelection.Candidate {
-        SourceSelection.Candidate(
-            kind: source.kind, availableLevel: source.availableLevel, isRunning: demand != nil && grace == nil)
+    /// The machine is going to sleep: every source stops at once, and what still comes of them is not taken.
+    package func suspend() {
+        guard !isSuspended else { return }
+        let old = wanted
+        isSuspended = true
+        for slot in slots { slot.stop() }
+        if old != nil { wantedChanged(from: old) }
+        updateCondition()
     }
 
-    /// Whether the source runs and `fix` is what it says.
-    func stands(behind fix: Fix) -> Bool {
-        demand != nil && hasReported && fix.isOf(source.name)
+    /// The machine is awake again, and may be anywhere: what was known of its place counts no more, and whatever is
+    /// needed starts anew.
+    package func resume() {
+        guard isSuspended else { return }
+        isSuspended = false
+        arbiter.forgetAll(at: clock.now)
+        if wanted != nil { wantedChanged(from: nil) }
+        updateCondition()
     }
 
-    func run(for wanted: Demand?, _ clock: any Clock) {
-        if let wanted {
-            grace = nil
-            tell(wanted)
-        } else if demand != nil, grace == nil {
-            guard source.stopGrace > .zero else { return tell(nil) }
-            grace = clock.after(source.stopGrace) { [weak self] in
-                self?.grace = nil
-                self?.tell(nil)
-            }
+    // MARK: Condition
+
+    private func updateCondition() { steadyCondition.become(presentCondition) }
+
+    private var presentCondition: PositioningCondition {
+        guard demand != nil else { return .idle }
+        guard !isSuspended else { return .suspended }
+        if isServed, arbiter.livePick(at: clock.now) != nil { return .delivering }
+        return availableLevel == .none ? .noSource : .acquiring
+    }
+
+    private func conditionChanged(from old: PositioningCondition) {
+        // Clients come and go as they like; that there is nothing for them is worth a line.
+        if condition == .noSource {
+            Log.notice("no source: nothing that could find a position is available")
+        } else if old == .noSource {
+            Log.notice("positioning: \(condition)")
+        } else {
+            Log.debug("positioning: \(condition)")
         }
-    }
-
-    /// Stops the source without grace, and hears no more of it.
-    func end() {
-        source.report = nil
-        grace = nil
-        tell(nil)
-    }
-
-    private func tell(_ wanted: Demand?) {
-        guard wanted != demand else { return }
-        if demand == nil { hasReported = false }
-        demand = wanted
-        source.run(for: wanted)
-    }
-
-    /// Logs a verdict that is not the last one's: a line for each change, not for each fix.
-    func note(_ verdict: Verdict) {
-        guard verdict != lastVerdict else { return }
-        lastVerdict = verdict
-        Log.debug("\(source.name): \(verdict)")
+        onConditionChange?(condition)
     }
 }

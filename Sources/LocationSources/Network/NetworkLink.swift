@@ -52,10 +52,12 @@ struct NetworkLink: Sendable, Hashable {
     ///   - type: of the device, `ARPHRD_…` (linux/if_arp.h).
     private static func kind(driver: String?, type: UInt16) -> Kind {
         if let driver, tunnels.contains(driver) { return .tunnel }
-        switch Int32(type) {
-        case ARPHRD_PPP: return .pointToPoint
-        case ARPHRD_TUNNEL, ARPHRD_TUNNEL6, ARPHRD_SIT, ARPHRD_IPGRE: return .tunnel
-        default: return .other
+        return switch type {
+        // ARPHRD_PPP
+        case 512: .pointToPoint
+        // ARPHRD_TUNNEL, ARPHRD_TUNNEL6, ARPHRD_SIT, ARPHRD_IPGRE, ARPHRD_IP6GRE
+        case 768, 769, 776, 778, 823: .tunnel
+        default: .other
         }
     }
 }

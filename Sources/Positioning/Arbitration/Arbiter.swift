@@ -15,6 +15,8 @@ package struct Arbiter: Sendable {
     private var tracks: [Track] = []
     /// Which track ``current`` is of. `nil` if that source is gone.
     private var picked: Int?
+    /// What was measured before this says nothing about where the machine is now.
+    private var horizon = Duration.zero
 
     /// What is known of one source.
     fileprivate struct Track: Sendable {
@@ -47,6 +49,7 @@ package struct Arbiter: Sendable {
         let age = now - fix.measuredAt
         if let reason = Self.correctAccuracy(of: &fix) { return .ignore(reason) }
         if let lifetime = fix.kind.lifetime, age > lifetime { return .ignore(.stale) }
+        if fix.kind.measuresPlace, fix.measuredAt < horizon { return .ignore(.stale) }
 
         let index = trackIndex(for: fix.source, at: now)
         if let latest = tracks[index].latest, fix.measuredAt < latest.measuredAt { return .ignore(.older) }
@@ -83,6 +86,14 @@ package struct Arbiter: Sendable {
     package mutating func loseAll(of name: String, at now: Duration) {
         for index in tracks.indices.reversed() where tracks[index].newest?.isOf(name) == true { remove(at: index) }
         _ = choose(at: now, fresh: nil)
+    }
+
+    /// Forgets every source, since the machine may have been carried anywhere: no old place holds a new one back, and
+    /// no measurement from before counts any more, whenever it comes.
+    package mutating func forgetAll(at now: Duration) {
+        tracks = []
+        picked = nil
+        horizon = now
     }
 
     /// The current fix, if its source is still there and it has not expired.

@@ -17,7 +17,7 @@ package enum Verdict: Sendable, Equatable {
         case noAccuracy
         /// The accuracy is negative, infinite or not a number.
         case invalidAccuracy
-        /// It was measured longer ago than fixes of its kind count for.
+        /// It was measured longer ago than fixes of its kind count for, or before the machine slept.
         case stale
         /// It was measured before the last fix of its source.
         case older

@@ -1,6 +1,7 @@
 import DBus
 import DBusTestSupport
 import EventLoop
+import Glibc
 
 /// logind, as far as the service asks it.
 @ServiceActor
@@ -10,7 +11,9 @@ final class Login1: BusObject {
     static let interface = Interface<Login1>("org.freedesktop.login1.Manager") {
         Method("ListSessions", returns: "sessions", access: .anyone, body: Login1.listSessions)
         Method("GetUser", "uid", returns: "path", access: .anyone, body: Login1.getUser)
+        Method("Inhibit", "what", "who", "why", "mode", returns: "pipe_fd", access: .anyone, body: Login1.inhibit)
         Signal("SessionRemoved", "id", "path", of: String.self, ObjectPath.self)
+        Signal("PrepareForSleep", "start", of: Bool.self)
     }
 
     private let connection: Connection
@@ -21,6 +24,14 @@ final class Login1: BusObject {
     var isMute = false
     /// Each question who is logged in.
     let asked = Events<Void>()
+
+    enum Manner { case granting, refusing, deaf }
+
+    /// How it answers who wants to delay sleep.
+    var manner = Manner.granting
+    /// What was asked for.
+    private(set) var inhibitions: [String] = []
+    private var locks: [(descriptor: FileDescriptor, watch: Watch)] = []
 
     init(_ connection: Connection, _ sessions: [String: (user: UInt32, begin: Int64)]) async throws {
         self.connection = connection
@@ -51,6 +62,41 @@ final class Login1: BusObject {
         sessions[id] = nil
         try connection.emit(
             "/org/freedesktop/login1", "org.freedesktop.login1.Manager", "SessionRemoved", to: nil, id, path(id))
+    }
+
+    /// How many delay locks are held now.
+    var heldLocks: Int { locks.count }
+
+    func inhibit(_ call: MethodCall, what: String, who: String, why: String, mode: String) async throws -> UnixFD {
+        inhibitions.append("\(what) \(mode)")
+        switch manner {
+        case .granting: break
+        case .refusing: throw BusError.accessDenied("not you")
+        case .deaf: try await Task.sleep(for: .seconds(3600))
+        }
+        var ends: [Int32] = [0, 0]
+        guard pipe(&ends) == 0 else { throw BusError.failed("no pipe") }
+        // A program that a test beside this one starts would hold the lock too.
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        let mine = FileDescriptor(adopting: ends[0])
+        let watch = Watch(mine, for: .readable) { [weak self] _ in self?.released(ends[0]) }
+        locks.append((mine, watch))
+        return UnixFD(FileDescriptor(adopting: ends[1]))
+    }
+
+    private func released(_ descriptor: Int32) {
+        guard let index = locks.firstIndex(where: { $0.descriptor.raw == descriptor }) else { return }
+        locks.remove(at: index).watch.cancel()
+    }
+
+    func prepareForSleep(_ isBeginning: Bool) throws {
+        try connection.emit(
+            "/org/freedesktop/login1", "org.freedesktop.login1.Manager", "PrepareForSleep", to: nil, isBeginning)
+    }
+
+    func leave() {
+        for (_, watch) in locks { watch.cancel() }
+        connection.close()
     }
 
     func getUser(_ call: MethodCall, uid: UInt32) throws -> ObjectPath {
