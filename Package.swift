@@ -46,7 +46,7 @@ let package = Package(
         room("Geolocation"),
         room("JSON", ["CJansson"]),
         room("KeyFile"),
-        room("LookupProtocol"),
+        room("LookupProtocol", ["JSON"]),
         room("NMEA", ["Geolocation"]),
         room("Routes", ["CExpat", "EventLoop", "Geolocation", "NMEA"]),
 

@@ -1,0 +1,19 @@
+/// What the two sides take from each other at most. Sizes in bytes of UTF-8.
+package enum LookupLimits {
+    package static let url = 2048
+    package static let userAgent = 256
+    /// Some forty access points and cells; about a tenth of it is usual.
+    package static let requestBody = 16 << 10
+    package static let answerBody = 64 << 10
+    /// Of a failure.
+    package static let reason = 256
+
+    /// JSON writes a byte with six at most (`\u001f`), and the other members take a few hundred.
+    package static let requestLine = 6 * requestBody + 2 * (url + userAgent) + 512
+    package static let answerLine = 6 * max(answerBody, reason) + 512
+
+    /// Requests of one connection that wait for their answers.
+    package static let openRequests = 4
+    /// From a request to its answer, name resolution and connecting included (sources.md, 3).
+    package static let time = Duration.seconds(10)
+}
