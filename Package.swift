@@ -29,15 +29,18 @@ let package = Package(
     products: [
         .executable(name: "whereaboutsd", targets: ["whereaboutsd"]),
         .executable(name: "whereabouts", targets: ["WhereaboutsCommand"]),
+        .executable(name: "whereabouts-lookup", targets: ["WhereaboutsLookup"]),
     ],
     targets: [
         // Floor 0: C libraries.
+        .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CDBus", pkgConfig: "dbus-1", providers: [.apt(["libdbus-1-dev"])]),
         .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
         .systemLibrary(name: "CGetopt"),
         .systemLibrary(name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
         .systemLibrary(name: "CLinux"),
         .systemLibrary(name: "CNetlink"),
+        .systemLibrary(name: "CSeccomp", pkgConfig: "libseccomp", providers: [.apt(["libseccomp-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
 
         // Floor 1: words.
@@ -74,6 +77,7 @@ let package = Package(
                 "LocationSources", "Positioning", "Routes",
             ]),
         program("WhereaboutsCommand", ["DBus", "EventLoop", "GeoClueAPI", "Geolocation"]),
+        program("WhereaboutsLookup", ["CCurl", "CSeccomp", "LookupProtocol"]),
 
         // Tests.
         support("DBusTestSupport", ["DBus", "EventLoop"]),
@@ -96,6 +100,7 @@ let package = Package(
                 "LocationDaemon", "LocationSources", "LocationTestSupport", "NMEA", "NMEATestSupport", "Positioning",
                 "Routes",
             ]),
+        tests("WhereaboutsLookupTests", ["WhereaboutsLookup"]),
         tests(
             "LocationDaemonTests",
             [
