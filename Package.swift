@@ -97,8 +97,8 @@ let package = Package(
             "LocationSourcesTests",
             [
                 "Authorization", "DBus", "DBusTestSupport", "EventLoop", "GeoClueAPI", "Geolocation", "JSON",
-                "LocationDaemon", "LocationSources", "LocationTestSupport", "NMEA", "NMEATestSupport", "Positioning",
-                "Routes",
+                "LocationDaemon", "LocationSources", "LocationTestSupport", "LookupProtocol", "NMEA", "NMEATestSupport",
+                "Positioning", "Routes",
             ]),
         tests("WhereaboutsLookupTests", ["WhereaboutsLookup"]),
         tests(

@@ -4,6 +4,8 @@ import KeyFile
 
 // The bus tells of a peer that has gone; a write to its socket need not.
 signal(SIGPIPE, SIG_IGN)
+// Where the machine is, and who may know, is in its memory.
+ThisProcess.hideFromPeers()
 
 do {
     let options = try Options(CommandLine.arguments)

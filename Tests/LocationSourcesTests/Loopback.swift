@@ -117,6 +117,9 @@ final class LoopbackPeer {
 
     isolated deinit { close() }
 
+    /// Whether all that was sent is on its way.
+    var isFlushed: Bool { pending.isEmpty }
+
     /// Sends text, later where the socket is full.
     func send(_ text: String) {
         pending += Array(text.utf8)
@@ -152,9 +155,10 @@ final class LoopbackPeer {
         let count = read(descriptor.raw, &buffer, buffer.count)
         if count > 0 {
             received += String(decoding: buffer[..<count], as: UTF8.self)
-            while let end = received.firstIndex(of: "\n") {
+            // CR LF is one character, but two scalars.
+            while let end = received.unicodeScalars.firstIndex(of: "\n") {
                 sink.yield(String(received[..<end]))
-                received = String(received[received.index(after: end)...])
+                received = String(received[received.unicodeScalars.index(after: end)...])
             }
         } else if count == 0 || errno != EAGAIN {
             close()

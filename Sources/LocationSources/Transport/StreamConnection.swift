@@ -49,6 +49,16 @@ package final class StreamConnection {
         }
     }
 
+    /// Takes over one end of a connection that stands already, so no `.connected` comes.
+    ///
+    /// - Parameter descriptor: one that does not block.
+    package init(adopting descriptor: FileDescriptor, handler: @escaping @ServiceActor (Event) -> Void) {
+        self.handler = handler
+        self.descriptor = descriptor
+        isConnected = true
+        watch = Watch(descriptor, for: .readable) { [weak self] events in self?.isReady(events) }
+    }
+
     private struct SystemError: Error { let code: Int32 }
 
     private static func open(_ address: StreamAddress) -> Result<FileDescriptor, SystemError> {
