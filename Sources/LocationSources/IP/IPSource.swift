@@ -1,0 +1,177 @@
+import EventLoop
+import Geolocation
+import Positioning
+
+/// Where the machine's address is, as a lookup provider knows it: the town at best.
+///
+/// The address belongs to the way in which the machine is connected. With another one the fix counts no more, and the
+/// question is put anew; behind a tunnel it is not put, and the last fix only ages, since the answer would be where the
+/// tunnel ends (design/cases.md, C09). That such a place never stands against one that was measured is for arbitration
+/// to see to, by its radius and by `measuresPlace` (C12): here is nothing to compare it with.
+@ServiceActor
+package final class IPSource: LocationSource {
+    package nonisolated let name = "ip"
+    package nonisolated let kind = Fix.Kind.ip
+    package var report: (@ServiceActor (SourceReport) -> Void)?
+
+    /// How often the question is put while somebody waits for the answer. Behind a router the address may change unseen;
+    /// an hour is a sixth of what a fix lives, so that none expires over a few failures, and lets its radius grow by no
+    /// more than 11 km.
+    private static let interval = Duration.seconds(3600)
+    /// A question that is open for longer counts as one without an answer, until that comes (C01 wants to know in 10 s).
+    private static let patience = Duration.seconds(8)
+    /// How long a failure is remembered at most once nobody asks any more.
+    private static let longestGrudge = Duration.seconds(300)
+    /// However early the providers say that they may be asked again.
+    private static let leastWait = Duration.seconds(1)
+
+    private let lookup: any Geolocating
+    private let network: any NetworkFollowing
+    private let accuracy: Double?
+    private let clock: any Clock
+
+    private var observations: [Observation] = []
+    /// How the machine was connected, last seen outside of a tunnel.
+    private var attachment: UInt64?
+    private var isWanted = false
+    private var hasFix = false
+    private var search: Task<Void, Never>?
+    private var patience: Timer?
+    private var nextQuestion: Timer?
+    /// When asking again is of use, after a question without an answer.
+    private var failedUntil: Duration?
+    private var toldLevel = AccuracyLevel.none
+
+    /// - Parameter accuracy: radius in metres that every fix gets, whatever the provider says; never less than
+    ///   what is believed of an address at all.
+    package init(
+        lookup: any Geolocating, network: any NetworkFollowing, accuracy: Double? = nil, clock: any Clock
+    ) {
+        self.lookup = lookup
+        self.network = network
+        self.accuracy = accuracy
+        self.clock = clock
+    }
+
+    /// What can be had is a town. Whether the providers fail is known only while they are asked: whoever looks before he
+    /// starts is not kept from it by what was.
+    package var availableLevel: AccuracyLevel { canAsk && failedUntil == nil ? .city : .none }
+
+    private var canAsk: Bool { lookup.isReachable && !network.state.isTunnelled }
+
+    package func discover() {
+        guard observations.isEmpty else { return }
+        toldLevel = availableLevel
+        observations = [
+            network.observe { [weak self] in self?.surroundingsChanged() },
+            lookup.observe { [weak self] in self?.surroundingsChanged() },
+        ]
+        surroundingsChanged()
+    }
+
+    package func run(for demand: Demand?) {
+        let wasWanted = isWanted
+        isWanted = demand != nil
+        if isWanted, !wasWanted {
+            nextQuestion = nil
+            ask()
+        } else if !isWanted, wasWanted {
+            giveUp()
+            // Not at once: another source may have taken over because of it, and both would take turns.
+            if let moment = failedUntil.map({ min($0, clock.now + Self.longestGrudge) }) {
+                nextQuestion = clock.after(moment - clock.now) { [weak self] in
+                    self?.failedUntil = nil
+                    self?.tellLevel()
+                }
+            }
+        }
+    }
+
+    private func surroundingsChanged() {
+        let state = network.state
+        if state.isTunnelled {
+            if isWanted { giveUp() }
+        } else if state.attachment != attachment {
+            attachment = state.attachment
+            giveUp()
+            failedUntil = nil
+            if hasFix {
+                hasFix = false
+                report?(.lost(source: name))
+            }
+        } else if !isWanted {
+            // Asking has become worth while, so that the failure is no longer true.
+            (failedUntil, nextQuestion) = (nil, nil)
+        }
+        tellLevel()
+        if nextQuestion == nil || failedUntil != nil { ask() }
+    }
+
+    // MARK: Asking
+
+    private func ask() {
+        guard isWanted, search == nil, canAsk else { return }
+        nextQuestion = nil
+        patience = clock.after(Self.patience) { [weak self] in self?.failed(until: nil) }
+        search = ServiceActor.task { [weak self, lookup] in
+            guard !Task.isCancelled else { return }
+            let result = await lookup.locate(LookupQuery())
+            guard !Task.isCancelled else { return }
+            self?.take(result)
+        }
+    }
+
+    private func giveUp() {
+        search?.cancel()
+        (search, patience, nextQuestion) = (nil, nil, nil)
+    }
+
+    private func take(_ result: LookupResult) {
+        giveUp()
+        switch result {
+        case .found(let place):
+            failedUntil = nil
+            askAgain(at: place.measuredAt + Self.interval)
+            tellLevel()
+            tell(place)
+        case .unknown: failed(until: clock.now + Self.interval)
+        case .unavailable(let retryAt): failed(until: retryAt)
+        }
+    }
+
+    /// - Parameter moment: when to ask again; `nil` if the question is still open.
+    private func failed(until moment: Duration?) {
+        failedUntil = moment ?? clock.now + Self.longestGrudge
+        if let moment { askAgain(at: moment) }
+        tellLevel()
+    }
+
+    private func askAgain(at moment: Duration) {
+        nextQuestion = clock.after(max(moment - clock.now, Self.leastWait)) { [weak self] in
+            self?.nextQuestion = nil
+            self?.ask()
+        }
+    }
+
+    // MARK: Telling
+
+    private func tellLevel() {
+        let level = availableLevel
+        guard level != toldLevel else { return }
+        toldLevel = level
+        report?(.availabilityChanged)
+    }
+
+    private func tell(_ place: FoundPlace) {
+        guard isWanted else { return }
+        hasFix = true
+        let age = max(clock.now - place.measuredAt, .zero)
+        report?(
+            .fix(
+                Fix(
+                    coordinate: place.coordinate,
+                    horizontalAccuracy: max(accuracy ?? place.accuracy, kind.accuracyFloor),
+                    timestamp: Timestamp(microseconds: clock.wallTime - age.wholeMicroseconds),
+                    measuredAt: place.measuredAt, kind: kind, source: name)))
+    }
+}
