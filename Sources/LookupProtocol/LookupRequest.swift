@@ -4,12 +4,15 @@ package struct LookupRequest: Sendable, Hashable {
     package var url: String
     /// The `User-Agent` of the request.
     package var userAgent: String
+    /// `X-Nickname`, which submissions carry for those who want to be counted.
+    package var nickname: String?
     /// JSON in UTF-8.
     package var body: [UInt8]
 
-    package init(url: String, userAgent: String, body: [UInt8]) {
+    package init(url: String, userAgent: String, nickname: String? = nil, body: [UInt8]) {
         self.url = url
         self.userAgent = userAgent
+        self.nickname = nickname
         self.body = body
     }
 }

@@ -1,0 +1,129 @@
+import EventLoop
+import Geolocation
+import JSON
+import LookupProtocol
+
+/// Tells a lookup service what could be received where, if the administrator wants that (`[wifi] submit-data`).
+///
+/// It sets no timer and sends only as it is told something, which is while somebody is being located: no request leaves
+/// a machine on which nobody is.
+@ServiceActor
+package final class Submitter {
+    /// How far apart in time items are at least; GeoClue's interval (geoclue-contract.md, 6.3).
+    package static let spacing = Duration.seconds(60)
+    /// So many go at a time, or those that are there once the first of them has waited for ``longestWait``.
+    package static let batch = 10
+    package static let longestWait = Duration.seconds(900)
+    /// How many are kept while the service fails; then the oldest go.
+    package static let mostItems = 50
+
+    private let service: LookupProvider
+    private let nickname: String?
+    private let transport: any LookupTransport
+    private let network: any NetworkFollowing
+    private let userAgent: String
+    private let clock: any Clock
+
+    private var fix: Fix?
+    /// What was received last and has not been told yet, and when that was.
+    private var received: (query: LookupQuery, seenAt: Duration)?
+    private var items: [SurveyItem] = []
+    private var lastItem: Duration?
+    private var waitingSince: Duration?
+    private var health = ProviderHealth()
+    private var sending: Task<Void, Never>?
+
+    /// - Parameters:
+    ///   - service: its whole address, `/v2/geosubmit` included.
+    ///   - nickname: what contributions are counted under; none where it is empty.
+    package init(
+        service: LookupProvider, nickname: String, transport: any LookupTransport, network: any NetworkFollowing,
+        userAgent: String, clock: any Clock
+    ) {
+        self.service = service
+        self.nickname = nickname.isEmpty ? nil : nickname
+        self.transport = transport
+        self.network = network
+        self.userAgent = userAgent
+        self.clock = clock
+    }
+
+    isolated deinit { sending?.cancel() }
+
+    /// Takes in where the machine is. Anything but a good fix of a receiver of its own is passed over.
+    package func note(_ fix: Fix) {
+        guard SurveyItem.isFit(fix) else { return }
+        self.fix = fix
+        collect()
+    }
+
+    /// Takes in what can be received now. Each of them is told once at most.
+    package func note(_ accessPoints: [AccessPoint], _ cells: [CellTower]) {
+        received = (LookupQuery(accessPoints: accessPoints, cells: cells), clock.now)
+        collect()
+    }
+
+    /// Forgets all that has not been sent.
+    package func forget() {
+        sending?.cancel()
+        (fix, received, sending, waitingSince) = (nil, nil, nil, nil)
+        items = []
+    }
+
+    private func collect() {
+        let isDue = lastItem.map { clock.now - $0 >= Self.spacing } ?? true
+        if isDue, let fix, let received, let item = SurveyItem(fix, received.query, seenAt: received.seenAt) {
+            self.received = nil
+            lastItem = clock.now
+            items.append(item)
+            if items.count > Self.mostItems { items.removeFirst() }
+            waitingSince = waitingSince ?? clock.now
+        }
+        sendIfDue()
+    }
+
+    // MARK: Sending
+
+    private func sendIfDue() {
+        guard let waitingSince, sending == nil, health.rest(at: clock.now) == nil,
+            service.isLocal || network.state.isOnline,
+            items.count >= Self.batch || clock.now - waitingSince >= Self.longestWait
+        else { return }
+        let batch = items.prefix(Self.batch)
+        guard let text = try? JSONValue.object(["items": .array(batch.map(\.json))]).text() else { return forget() }
+        items.removeFirst(batch.count)
+        self.waitingSince = items.isEmpty ? nil : clock.now
+        let request = LookupRequest(
+            url: service.url, userAgent: userAgent, nickname: nickname, body: Array(text.utf8))
+        sending = ServiceActor.task { [weak self, transport] in
+            guard !Task.isCancelled else { return }
+            let outcome = await transport.send(request)
+            guard !Task.isCancelled else { return }
+            self?.sent(Array(batch), outcome)
+        }
+    }
+
+    private func sent(_ batch: [SurveyItem], _ outcome: LookupOutcome) {
+        sending = nil
+        let trouble: ProviderTrouble
+        switch outcome {
+        case .answered(let response) where (200..<300).contains(response.status):
+            if health.worked() { Log.notice("submission to \(service) works again") }
+            return
+        default:
+            // Its errors are those of a lookup; a place is not among what it may say.
+            guard case .trouble(let found) = LookupFinding(outcome, isByAddress: true) else {
+                trouble = ProviderTrouble(.refusal, "it is not there (404)")
+                break
+            }
+            trouble = found
+        }
+        if health.failed(trouble, at: clock.now, wallTime: Timestamp(microseconds: clock.wallTime)) {
+            Log.notice("submission to \(service) fails: \(trouble.reason)")
+        }
+        // What it does not like it will not like again.
+        guard trouble.kind != .badRequest else { return }
+        items = (batch + items).suffix(Self.mostItems)
+        waitingSince = waitingSince ?? clock.now
+    }
+}
