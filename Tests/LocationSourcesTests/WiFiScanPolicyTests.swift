@@ -81,6 +81,17 @@ import Testing
         #expect(policy.nextScan(for: demand()) == .seconds(1010))
     }
 
+    @Test("scans that others make in quick succession do not make the interval longer")
+    func foreignScans() {
+        var policy = ScanPolicy()
+
+        for second in 1000...1009 { _ = policy.heard(here, at: .seconds(second)) }
+        #expect(policy.nextScan(for: demand()) == .seconds(1019))
+        for second in 1010...1029 { _ = policy.heard(here, at: .seconds(second)) }
+
+        #expect(policy.nextScan(for: demand()) == .seconds(1049))
+    }
+
     @Test("scans that never come are asked for less and less often")
     func inVain() {
         var policy = ScanPolicy()

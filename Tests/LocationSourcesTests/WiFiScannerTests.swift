@@ -119,6 +119,27 @@ import Testing
         #expect(bench.scanner.accessPoints.isEmpty && bench.heard == 1 && bench.service.listReadings == readings)
     }
 
+    @Test("who stops in the middle of a reading ends it", arguments: WirelessKind.allCases)
+    @ServiceActor
+    func stopsReading(kind: WirelessKind) async throws {
+        let bench = try await Bench(kind)
+        try bench.service.scanned((1...50).map { FakeAccessPoint(address: $0) })
+        bench.scanner.discover()
+        await until { bench.scanner.hasAdapter }
+        bench.service.behaviour = .hangsOn("GetAll")
+        bench.scanner.isListening = true
+        await bench.called("GetAll")
+
+        bench.scanner.isListening = false
+        await until { bench.isAtRest }
+        bench.service.behaviour = .answers
+        await bench.clock.advance(by: .seconds(1))
+        bench.scanner.isListening = true
+        await until { bench.heard == 1 }
+
+        #expect(bench.service.pointReadings == 51 && bench.scanner.accessPoints.count == 50)
+    }
+
     @Test("all adapters are used, and those that come and go", arguments: WirelessKind.allCases)
     @ServiceActor
     func adapters(kind: WirelessKind) async throws {

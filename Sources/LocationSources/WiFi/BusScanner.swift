@@ -103,10 +103,9 @@ package final class BusScanner: WiFiScanner {
 
     private func setAdapters(_ paths: [ObjectPath]) {
         let hadAdapter = hasAdapter
+        let paths = Set(paths).subtracting(liars)
         let hasNews = paths.contains { adapters[$0] == nil }
-        adapters = Dictionary(
-            paths.filter { !liars.contains($0) }.map { ($0, adapters[$0] ?? []) },
-            uniquingKeysWith: { first, _ in first })
+        adapters = Dictionary(uniqueKeysWithValues: paths.map { ($0, adapters[$0] ?? []) })
         if hasNews && isListening { reading.request() }
         if hasAdapter != hadAdapter { onEvent?(.adaptersChanged) }
     }
@@ -136,10 +135,10 @@ package final class BusScanner: WiFiScanner {
         for adapter in adapters.keys.sorted() {
             do throws(BusError) {
                 let list = try await service.accessPoints(of: adapter, talk(to: owner))
-                guard self.owner == owner, isListening, adapters[adapter] != nil else { continue }
-                if let list { adapters[adapter] = list } else { distrust(adapter) }
+                guard isWanted(owner) else { return }
+                if let list { adapters[adapter]? = list } else { distrust(adapter) }
             } catch {
-                guard self.owner == owner, isListening else { return }
+                guard isWanted(owner) else { return }
                 if error.name == BusError.noReply.name || error.name == Self.accessDenied {
                     hangsOnLists = true
                     return failed(error)
@@ -148,15 +147,18 @@ package final class BusScanner: WiFiScanner {
                 looking.request()
             }
         }
-        guard self.owner == owner, isListening, hasAdapter else { return }
+        guard isWanted(owner), hasAdapter else { return }
         hangsOnLists = false
         recovered()
-        // Ages are in whole seconds, so what was heard in a scan may look a second younger than its end.
+        // Ages are in whole seconds, so what was heard in that scan may look a second younger than its end.
         if let newest = accessPoints.map(\.accessPoint.seenAt).max(), newest > (lastScan ?? .zero) + .seconds(1) {
             lastScan = newest
         }
         onEvent?(.heard)
     }
+
+    /// Whether what is being read of a process still matters.
+    private func isWanted(_ owner: BusName) -> Bool { self.owner == owner && isListening && !Task.isCancelled }
 
     private func distrust(_ adapter: ObjectPath) {
         if liars.isEmpty { Log.notice("\(service.busName) makes up the addresses of access points; they are not used") }

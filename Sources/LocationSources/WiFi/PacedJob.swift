@@ -9,6 +9,7 @@ final class PacedJob {
     private let job: @ServiceActor () async -> Void
     private var isWanted = false
     private var isRunning = false
+    private var task: Task<Void, Never>?
     private var lastStart: Duration?
     private var timer: Timer?
 
@@ -22,10 +23,11 @@ final class PacedJob {
         goOn()
     }
 
-    /// Takes back what was asked for and has not begun.
+    /// Takes back what was asked for, and lets what is being done end early.
     func cancel() {
         isWanted = false
         timer = nil
+        task?.cancel()
     }
 
     private func goOn() {
@@ -41,7 +43,7 @@ final class PacedJob {
         isWanted = false
         isRunning = true
         lastStart = clock.now
-        ServiceActor.start { [weak self] in
+        task = ServiceActor.task { [weak self] in
             await self?.job()
             self?.isRunning = false
             self?.goOn()

@@ -24,6 +24,8 @@ package struct ScanPolicy: Sendable, Equatable {
     /// What was heard at the place that counts as the present one, so that a slow change is noticed too.
     private var reference: Set<UInt64>?
     private var interval = Self.shortest
+    /// When the interval became what it is.
+    private var intervalBegin = Duration.zero
     private var lastScan: Duration?
     private var lastRequest: Duration?
 
@@ -34,20 +36,26 @@ package struct ScanPolicy: Sendable, Equatable {
     /// - Parameter moment: when the last scan ended, whoever asked for it; `nil` if there was none yet.
     /// - Returns: whether it is another place than before, or the first.
     package mutating func heard(_ addresses: Set<UInt64>, at moment: Duration?) -> Bool {
-        let isNew = moment.map { moment in lastScan.map { moment > $0 } ?? true } ?? false
-        if isNew { lastScan = moment }
+        let isNew = (moment ?? .zero) > (lastScan ?? .zero)
+        if let moment, isNew { lastScan = moment }
         if let reference, Self.similarity(reference, addresses) >= Self.leastSimilarity {
-            if isNew {
-                isMoving = false
-                widen()
-            }
+            if let moment, isNew { stayed(until: moment) }
             return false
         }
         if reference?.isEmpty == false { isMoving = true }
         reference = addresses
         place += 1
         interval = Self.shortest
+        intervalBegin = moment ?? intervalBegin
         return true
+    }
+
+    /// The interval grows when nothing has changed for as long as it is, however many scans others make.
+    private mutating func stayed(until moment: Duration) {
+        isMoving = false
+        guard moment - intervalBegin >= interval else { return }
+        intervalBegin = moment
+        widen()
     }
 
     /// Notes that a place was found which is another one than the place before.

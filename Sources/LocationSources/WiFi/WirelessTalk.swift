@@ -30,6 +30,7 @@ package struct WirelessTalk {
     ) async throws(BusError) -> Message {
         let timeout = deadline - clock.now
         guard timeout > .zero else { throw .noReply }
+        guard !Task.isCancelled else { throw .cancelled }
         // By the unique name, so that nobody is ever started for it.
         let message = Message.methodCall(to: peer, path, interface, member)
         do { try message.append(repeat each arguments) } catch { throw error.busError }
@@ -53,7 +54,7 @@ package struct WirelessTalk {
                     try await call(
                         path, .properties, "GetAll", interface.string, returning: [String: Variant].self))
             } catch {
-                if error.name == BusError.noReply.name { throw error }
+                if error.name == BusError.noReply.name || Task.isCancelled { throw error }
             }
         }
         return found
