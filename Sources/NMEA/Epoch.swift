@@ -126,4 +126,17 @@ package struct NMEAFix: Sendable, Equatable {
     package var heading: Double?
     package var time: TimeOfDay?
     package var day: CalendarDay?
+
+    package init(
+        coordinate: Coordinate, horizontalAccuracy: Double, altitude: Double? = nil, speed: Double? = nil,
+        heading: Double? = nil, time: TimeOfDay? = nil, day: CalendarDay? = nil
+    ) {
+        self.coordinate = coordinate
+        self.horizontalAccuracy = horizontalAccuracy
+        self.altitude = altitude
+        self.speed = speed
+        self.heading = heading
+        self.time = time
+        self.day = day
+    }
 }

@@ -94,7 +94,8 @@ final class NMEAReceiver {
         awaitSilence()
     }
 
-    private func tell(_ solution: NMEASolution, at arrival: Duration) {
+    /// Reports what a moment came to, as of its arrival.
+    func tell(_ solution: NMEASolution, at arrival: Duration) {
         switch solution {
         case .noFix:
             watchdog.fixDenied()
