@@ -109,10 +109,11 @@ final class FakeWireless {
         try announceScan(by: adapter)
     }
 
-    func announceScan(by adapter: Int = 0) throws {
+    /// - Parameter isComplete: what wpa_supplicant says of it.
+    func announceScan(by adapter: Int = 0, isComplete: Bool = true) throws {
         let path = adapterPath(adapter)
         switch kind {
-        case .wpaSupplicant: try emit(path, "fi.w1.wpa_supplicant1.Interface", "ScanDone", true)
+        case .wpaSupplicant: try emit(path, "fi.w1.wpa_supplicant1.Interface", "ScanDone", isComplete)
         case .networkManager:
             let milliseconds = Int64(clock.now / .milliseconds(1))
             try emit(

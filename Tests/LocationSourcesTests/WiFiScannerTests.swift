@@ -6,6 +6,77 @@ import Testing
 
 @testable import LocationSources
 
+@Suite(.timeLimit(.minutes(1))) struct PacedJobTests {
+    init() { EventLoop.startThread() }
+
+    @ServiceActor
+    private final class Bench {
+        let clock = ManualClock()
+        let gate = Events<Void>()
+        private(set) var begun = 0
+        private(set) var ended = 0
+        private(set) var job: PacedJob!
+
+        init() {
+            job = PacedJob(clock: clock) { [unowned self] in
+                begun += 1
+                try? await gate.next()
+                ended += 1
+            }
+        }
+    }
+
+    @Test("what is asked for again and again is done once a second, and once more at the end")
+    @ServiceActor
+    func pace() async {
+        let bench = Bench()
+        for _ in 0..<10 { bench.gate.add(()) }
+
+        for _ in 0..<30 {
+            for _ in 0..<10 { bench.job.request() }
+            await bench.clock.advance(by: .milliseconds(100))
+        }
+
+        #expect(bench.begun == 4)
+        await bench.clock.advance(by: .seconds(60))
+        #expect(bench.begun == 4 && bench.ended == 4 && bench.clock.pendingTimers == 0)
+    }
+
+    @Test("one is done at a time, however long it takes, and then once for all that was asked for meanwhile")
+    @ServiceActor
+    func oneAtATime() async {
+        let bench = Bench()
+        bench.job.request()
+        for _ in 0..<10 {
+            await bench.clock.advance(by: .seconds(1))
+            bench.job.request()
+        }
+
+        #expect(bench.begun == 1)
+        bench.gate.add(())
+        await until { bench.begun == 2 }
+        bench.gate.add(())
+        await until { bench.ended == 2 }
+        await bench.clock.advance(by: .seconds(60))
+        #expect(bench.begun == 2)
+    }
+
+    @Test("what was asked for is taken back")
+    @ServiceActor
+    func cancel() async {
+        let bench = Bench()
+        bench.gate.add(())
+        bench.job.request()
+        await bench.clock.settle()
+        bench.job.request()
+
+        bench.job.cancel()
+        await bench.clock.advance(by: .seconds(60))
+
+        #expect(bench.begun == 1)
+    }
+}
+
 /// What holds for both services alike, whatever they do.
 @Suite(.timeLimit(.minutes(1))) struct WiFiScannerTests {
     init() { EventLoop.startThread() }
@@ -76,6 +147,8 @@ import Testing
 
         bench.scanner.discover()
         await bench.called(kind == .wpaSupplicant ? "Get Ifname" : "Get DeviceType", times: 2)
+        await until { bench.isAtRest }
+        #expect(!bench.scanner.hasAdapter)
         try bench.service.add(.init(name: "wlan0"))
         await bench.clock.advance(by: .seconds(1))
         await until { bench.scanner.hasAdapter }
@@ -366,6 +439,7 @@ import Testing
         bench.scanner.requestScan()
         await bench.clock.advance(by: BusScanner.patience)
         await until { bench.heard == 2 }
+        #expect(bench.service.scanRequests == 1)
         bench.scanner.requestScan()
         await until { bench.service.scanRequests == 2 }
 
@@ -470,6 +544,20 @@ import Testing
             Set(bench.service.calls).isSubset(of: ["Get Interfaces", "Get Driver", "Get Ifname", "Get BSSs", "Scan"]))
     }
 
+    @Test("a scan that wpa_supplicant could not make is none")
+    @ServiceActor
+    func failedScan() async throws {
+        let bench = try await Bench(.wpaSupplicant)
+        await bench.listen()
+        await bench.clock.advance(by: .seconds(5))
+
+        try bench.service.announceScan(isComplete: false)
+        try bench.service.scanned(Self.two)
+        await until { bench.heard == 2 }
+
+        #expect(bench.service.listReadings == 2)
+    }
+
     @Test("NetworkManager's percentages become what they were made of, as nearly as can be")
     @ServiceActor
     func percentages() async throws {
@@ -499,7 +587,7 @@ import Testing
         await until { !bench.scanner.hasAdapter }
         await bench.clock.advance(by: .seconds(1))
         try bench.service.add(.init(name: "eth0", type: 1))
-        await until { bench.service.count("Get DeviceType") == 3 }
+        await until { bench.service.count("Get DeviceType") == 3 && bench.isAtRest }
 
         #expect(bench.events == [.adaptersChanged, .adaptersChanged] && !bench.scanner.hasAdapter)
     }

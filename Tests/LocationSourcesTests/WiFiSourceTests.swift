@@ -167,9 +167,13 @@ import Testing
         #expect(bench.queries == 1)
         #expect(
             bench.fixes.map { $0.measuredAt - bench.fixes[0].measuredAt } == [0, 10, 30, 70, 130].map { .seconds($0) })
+        bench.lookup.answer = { [clock = bench.clock] _ in .found(Bench.place(52.53, at: clock.now)) }
         await bench.clock.advance(by: .seconds(131))
 
         #expect(bench.queries == 2 && bench.fixes.count == 6)
+        #expect(bench.fixes.map(\.coordinate.latitude) == [52.52, 52.52, 52.52, 52.52, 52.52, 52.53])
+        // What has moved may go on moving.
+        #expect(bench.clock.hasTimer(in: .seconds(10)))
     }
 
     @Test("another place is asked about at once, and one that has changed a little is not")
@@ -268,6 +272,23 @@ import Testing
         #expect(bench.queries == 2 && bench.fixes.count == 1 && bench.source.availableLevel == .street)
         #expect(bench.fixes[0].measuredAt <= bench.clock.now)
         #expect(bench.reports.all.count { $0 == .availabilityChanged } == 3)
+    }
+
+    @Test("for the next question what is heard is new, even if nothing has changed for long")
+    @ServiceActor
+    func freshQuestion() async {
+        let bench = Bench()
+        bench.lookup.answer = { [clock = bench.clock] _ in .unavailable(retryAt: clock.now + .seconds(300)) }
+        await bench.run()
+        await bench.hear(Self.here)
+        for wait in [20, 40, 60, 80] {
+            await bench.clock.advance(by: .seconds(wait))
+            await bench.hear(Self.here)
+        }
+
+        await bench.clock.advance(by: .seconds(100))
+
+        #expect(bench.scanner.requests == [bench.clock.now])
     }
 
     @Test("when asking has become worth while it is asked at once, with what is heard then")
@@ -545,6 +566,10 @@ import Testing
         second.hear(Self.here)
         await clock.settle()
         #expect(lookup.queries.map(\.accessPoints.count) == [5, 5])
+        second.hasAdapter = false
+        second.hasAdapter = true
+        await clock.advance(by: .seconds(10))
+        #expect(first.requests == [clock.now] && second.requests.isEmpty)
         first.hasAdapter = false
         second.hasAdapter = false
 

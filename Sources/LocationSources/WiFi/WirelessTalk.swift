@@ -30,7 +30,6 @@ package struct WirelessTalk {
     ) async throws(BusError) -> Message {
         let timeout = deadline - clock.now
         guard timeout > .zero else { throw .noReply }
-        guard !Task.isCancelled else { throw .cancelled }
         // By the unique name, so that nobody is ever started for it.
         let message = Message.methodCall(to: peer, path, interface, member)
         do { try message.append(repeat each arguments) } catch { throw error.busError }
