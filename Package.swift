@@ -80,7 +80,7 @@ let package = Package(
         program("WhereaboutsLookup", ["CCurl", "CSeccomp", "LookupProtocol"]),
 
         // Tests.
-        support("DBusTestSupport", ["DBus", "EventLoop"]),
+        support("DBusTestSupport", ["DBus", "EventLoop", "LocationTestSupport"]),
         support("NMEATestSupport", ["NMEA"]),
         support("LocationTestSupport", ["EventLoop", "Geolocation", "Positioning"]),
         tests("EventLoopTests", ["EventLoop"]),
@@ -109,6 +109,9 @@ let package = Package(
             ]),
         tests(
             "EndToEndTests",
-            ["DBus", "DBusTestSupport", "EventLoop", "GeoClueAPI", "Geolocation", "NMEA", "Positioning"]),
+            [
+                "DBus", "DBusTestSupport", "EventLoop", "GeoClueAPI", "Geolocation", "LocationTestSupport", "NMEA",
+                "Positioning",
+            ]),
     ]
 )

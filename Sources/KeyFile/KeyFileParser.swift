@@ -8,6 +8,10 @@ struct KeyFileParser {
     private var group: String?
     private var isBelowBadHeader = false
 
+    /// Longer names name no group, in bytes: every entry and every fault bears its group's name, and that of an
+    /// application has at most 255 bytes.
+    static let nameLimit = 512
+
     init(file: String) { self.file = file }
 
     mutating func read(_ bytes: UnsafeRawBufferPointer) {
@@ -31,7 +35,9 @@ struct KeyFileParser {
 
     private mutating func readHeader(_ text: String) {
         let name = text.dropFirst().dropLast()
-        let isName = text.hasSuffix("]") && !name.isEmpty && !name.contains { $0 == "[" || $0 == "]" }
+        let isName =
+            text.hasSuffix("]") && !name.isEmpty && name.utf8.count <= Self.nameLimit
+            && !name.contains { $0 == "[" || $0 == "]" }
         guard isName, !name.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
             group = nil
             isBelowBadHeader = true

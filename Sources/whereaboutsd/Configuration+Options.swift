@@ -17,18 +17,18 @@ extension Configuration {
         return (configuration, faults)
     }
 
-    /// Names every fault of the files, and of the route that they name, on standard error.
+    /// Prints every fault of the files, and of the route that they name. Not as a log, which a slow reader loses lines of.
     ///
     /// - Returns: the status to exit with: 0 if there is none.
     static func check(_ options: Options) -> Int32 {
         let (configuration, faults) = load(for: options)
-        for fault in faults { Log.error("\(fault)") }
+        for fault in faults { print(fault) }
         var isSound = faults.isEmpty
         if configuration.simulation.isEnabled, let file = configuration.simulation.file {
             do {
                 _ = try Route.load(file)
             } catch {
-                Log.error("\(error)")
+                print(error)
                 isSound = false
             }
         }

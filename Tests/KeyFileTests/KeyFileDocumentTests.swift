@@ -50,6 +50,17 @@ import Testing
         #expect(read.faults == [])
     }
 
+    @Test("a name longer than any application's names no group, so that no line costs more than its own length")
+    func longName() {
+        let (long, longer) = (String(repeating: "g", count: 512), String(repeating: "g", count: 513))
+
+        let read = document("[\(long)]\nx=1\n[\(longer)]\nx=2\nx\n[b]\ny=3\n")
+
+        #expect(pairs(read) == ["[\(long)] x=1", "[b] y=3"])
+        #expect(read.faults.map(\.problem) == [.badHeader, .notAnEntry])
+        #expect(read.faults.allSatisfy { $0.group == nil && $0.hidesEntries })
+    }
+
     @Test("a group may come twice, and keys may repeat: all of it is kept in order")
     func repetition() {
         let read = document("[a]\nx=1\n[b]\ny=2\n[a]\nx=3\n")

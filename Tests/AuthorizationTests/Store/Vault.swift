@@ -13,14 +13,12 @@ final class Vault {
 
     init() {
         EventLoop.startThread()
-        folder = FileManager.default.temporaryDirectory.appending(path: "vault-\(UUID().uuidString.prefix(8))")
+        folder = TestFolder.unused("vault")
     }
 
     deinit {
-        // A writer that is ending removes files of its own meanwhile, over which the removal of the folder stumbles.
-        for _ in 0..<100 where FileManager.default.fileExists(atPath: folder.path) {
-            try? FileManager.default.removeItem(at: folder)
-        }
+        // Where a writer is just ending, the end of the process does it.
+        try? FileManager.default.removeItem(at: folder)
     }
 
     nonisolated var directory: StateDirectory { StateDirectory(folder.path) }

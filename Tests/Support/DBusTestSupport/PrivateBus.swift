@@ -1,6 +1,7 @@
 import DBus
 import EventLoop
 import Foundation
+import LocationTestSupport
 
 /// A message bus of a test's own, in a temporary folder. Ends with ``stop()``, with the last reference, or with the
 /// test run.
@@ -20,7 +21,7 @@ package final class PrivateBus {
     /// - Parameter configuration: what the bus allows.
     package init(_ configuration: BusConfiguration = BusConfiguration()) async throws {
         EventLoop.startThread()
-        folder = FileManager.default.temporaryDirectory.appending(path: "bus-\(UUID().uuidString.prefix(8))")
+        folder = TestFolder.unused("bus")
         try FileManager.default.createDirectory(
             at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
         let file = folder.appending(path: "bus.conf")
