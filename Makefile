@@ -109,8 +109,8 @@ bench: build
 fuzz: deps-build
 	Tests/Fuzz/run $(SECONDS)
 
-soak: deps
-	SOAK_KILLS=$(KILLS) $(SWIFT) test --filter LocationDaemonTests.SoakTests
+soak: deps build
+	SOAK_KILLS=$(KILLS) WHEREABOUTSD=$(abspath $(BINARIES))/whereaboutsd $(SWIFT) test --filter LocationDaemonTests.SoakTests
 
 format:
 	$(SWIFT) format --in-place --recursive Sources Tests

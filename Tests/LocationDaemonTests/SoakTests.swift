@@ -59,6 +59,7 @@ import Testing
 
     private static var executable: String {
         get throws {
+            if let named = ProcessInfo.processInfo.environment["WHEREABOUTSD"] { return named }
             // Beside the bundle of the tests, wherever that was built.
             let bundle = try #require(
                 CommandLine.arguments.first.map { URL(filePath: $0) }.flatMap { program in
