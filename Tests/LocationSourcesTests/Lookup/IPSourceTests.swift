@@ -319,7 +319,11 @@ import Testing
         await until { bench.lookup.queries.count == 1 }
 
         bench.network.state = NetworkState(isOnline: true, isTunnelled: true, attachment: 1)
-        sink.yield(.unknown)
+        sink.yield(
+            .found(
+                FoundPlace(
+                    coordinate: Coordinate(latitude: -33, longitude: 151)!, accuracy: 25_000,
+                    measuredAt: bench.clock.now, isByAddress: true, provider: "example.org")))
         await until { answers == 1 }
         await bench.clock.advance(by: .seconds(60))
 

@@ -149,7 +149,23 @@ import Testing
         #expect(await !bench.collects(bench.fix(), Array(bench.scan().prefix(1))))
     }
 
-    @Test("ten items go at once, no more than one a minute is taken, and a scan is told once")
+    @Test("a scan is told once, also where a fix from then comes late")
+    @ServiceActor
+    func once() async throws {
+        let bench = try Bench()
+        bench.submitter.note(bench.scan(), [])
+        bench.submitter.note(bench.fix())
+        await bench.clock.advance(by: .seconds(60))
+
+        bench.submitter.note(bench.fix(age: .seconds(50)))
+        await bench.clock.advance(by: Submitter.longestWait)
+        bench.submitter.note([], [])
+        await until { bench.transport.requests.count == 1 }
+
+        #expect(bench.transport.requests[0].json?["items"]?.array?.count == 1)
+    }
+
+    @Test("ten items go at once, and no more than one a minute is taken")
     @ServiceActor
     func batches() async throws {
         let bench = try Bench()
