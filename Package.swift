@@ -73,8 +73,8 @@ let package = Package(
         program(
             "whereaboutsd",
             [
-                "Authorization", "CGetopt", "DBus", "EventLoop", "GeoClueAPI", "KeyFile", "LocationDaemon",
-                "LocationSources", "Positioning", "Routes",
+                "Authorization", "CGetopt", "DBus", "EventLoop", "GeoClueAPI", "Geolocation", "KeyFile",
+                "LocationDaemon", "LocationSources", "Positioning", "Routes",
             ]),
         program("WhereaboutsCommand", ["DBus", "EventLoop", "GeoClueAPI", "Geolocation"]),
         program("WhereaboutsLookup", ["CCurl", "CSeccomp", "LookupProtocol"]),

@@ -11,6 +11,9 @@ package final class Service {
     /// Called once when nobody has used the service for the idle time.
     package var onIdle: (@ServiceActor () -> Void)?
 
+    /// Called when the machine has slept, before anything starts again.
+    package var onWake: (@ServiceActor () -> Void)?
+
     /// Whether others have reason to keep the service running.
     package var isBusyElsewhere: (@ServiceActor () -> Bool)?
 
@@ -76,7 +79,10 @@ package final class Service {
         positioner.onAvailabilityChange = { [weak self] in self?.manager.update(availableLevel: $0) }
         sessions.foreground.onChange = { [weak self] in self?.updateInUse() }
         sleep.onSleep = { [positioner] in positioner.suspend() }
-        sleep.onWake = { [positioner] in positioner.resume() }
+        sleep.onWake = { [weak self, positioner] in
+            self?.onWake?()
+            positioner.resume()
+        }
         authorizer.onChange = { [weak self] in self?.reconsiderSoon($0) }
         connection.objects.add(manager, at: GeoClueNames.managerPath)
         connection.objects.add(clients.branch, below: GeoClueNames.clientBranch)

@@ -15,6 +15,9 @@ package final class Positioner {
     /// What has not changed is equal to what the call before it passed.
     package var onUpdate: (@ServiceActor (Position) -> Void)?
 
+    /// Called with each fix that is believed, whether or not it was picked.
+    package var onAcceptance: (@ServiceActor (Fix) -> Void)?
+
     /// The finest level that any source can serve. Never says whether there is a fix.
     package private(set) var availableLevel: AccuracyLevel
 
@@ -102,6 +105,13 @@ package final class Positioner {
         Position(fine: arbiter.livePick(at: clock.now), coarse: cells.visible)
     }
 
+    /// Whether a receiver has just told the place so well that a lookup would add nothing: within 10 s, to 50 m
+    /// (design/sources.md, section 4).
+    package var isSharp: Bool {
+        guard let fine = position.fine, fine.kind == .gnss, let accuracy = fine.horizontalAccuracy else { return false }
+        return accuracy <= 50 && clock.now - fine.measuredAt < .seconds(10)
+    }
+
     /// What a client that starts now gets at once. Without a fine fix in it, the client waits for the next one.
     ///
     /// A fix is handed on for a minute. A lookup's or a setting's answer stands for as long as its source runs, since
@@ -130,6 +140,7 @@ package final class Positioner {
         update { arbiter, now in
             let verdict = arbiter.consider(fix, at: now, wallTime: Timestamp(microseconds: clock.wallTime))
             slot.note(verdict)
+            if verdict == .accept { onAcceptance?(fix) }
         }
     }
 

@@ -63,6 +63,8 @@ final class Daemon {
         let factory = SourceFactory(connection: connection, clock: LoopClock.shared)
         self.factory = factory
         let positioner = Positioner(sources: factory.sources(for: configuration), clock: LoopClock.shared)
+        factory.isPositionSharp = { [weak positioner] in positioner?.isSharp ?? false }
+        positioner.onAcceptance = { [weak factory] in factory?.note($0) }
         let authorizer = Authorizer(
             policy: AccessPolicy(configuration), store: store, clock: LoopClock.shared)
         let service = Service(
@@ -72,6 +74,8 @@ final class Daemon {
             Log.info("nobody has asked for \(options.idleSeconds) s")
             finish()
         }
+        // The machine may have been carried anywhere.
+        service.onWake = { factory.forget() }
         let control = ControlObject(connection: controlConnection, authorizer: authorizer)
         service.isBusyElsewhere = { control.isBusy }
         (self.positioner, self.authorizer, self.service) = (positioner, authorizer, service)
@@ -140,6 +144,7 @@ final class Daemon {
         }
         self.configuration = configuration
         authorizer?.policy = AccessPolicy(configuration)
+        factory?.forget()
         if let factory { positioner?.replaceSources(factory.sources(for: configuration)) }
         Log.notice("the configuration has been read again")
     }

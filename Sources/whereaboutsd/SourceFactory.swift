@@ -1,5 +1,6 @@
 import DBus
 import EventLoop
+import Geolocation
 import KeyFile
 import LocationSources
 import Positioning
@@ -8,9 +9,17 @@ import Routes
 /// Makes the sources that a configuration asks for, and hands out again those whose part of it has not changed.
 @ServiceActor
 final class SourceFactory {
+    /// Whether what is known of the place is so sharp that no other source need look.
+    var isPositionSharp: (@ServiceActor () -> Bool)?
+
     private let connection: Connection
     private let clock: any Clock
     private var made: [Plan: any LocationSource] = [:]
+
+    private let lookups: LookupFactory
+    private var submitter: Submitter?
+    private var submission: Configuration.WiFi?
+    private lazy var modems = ModemDirectory(connection: connection, clock: clock)
 
     /// All that makes a source what it is.
     private enum Plan: Hashable {
@@ -19,16 +28,30 @@ final class SourceFactory {
         case nmeaTCP(StreamAddress)
         case networkNMEA
         case nmeaSerial(device: String, speed: Int?)
+        case modemGNSS
+        case wifi(providers: [String])
+        case cell(providers: [String], usesTowers: Bool, usesBaseStations: Bool)
+        case ip(providers: [String], accuracy: Double?)
+        case timeZone
         case fixedPlace(path: String)
         case drive(speed: Double)
         /// With all its points, so a file that has changed makes another source.
         case route(Route, speed: Double)
+
+        /// Whom it asks, if it asks others.
+        var providers: [String]? {
+            switch self {
+            case .wifi(let providers), .cell(let providers, _, _), .ip(let providers, _): providers
+            default: nil
+            }
+        }
     }
 
     /// - Parameter connection: to the bus on which the services of the system are.
     init(connection: Connection, clock: any Clock) {
         self.connection = connection
         self.clock = clock
+        lookups = LookupFactory(connection: connection, clock: clock)
     }
 
     func sources(for configuration: Configuration) -> [any LocationSource] {
@@ -39,7 +62,28 @@ final class SourceFactory {
             return source
         }
         made = next
+        lookups.keep(Set(next.keys.compactMap(\.providers)))
+        updateSubmitter(configuration.wifi)
         return sources
+    }
+
+    /// Takes in a fix that was believed, for those who want what is received there to be reported.
+    func note(_ fix: Fix) { submitter?.note(fix) }
+
+    /// Forgets what others have said of the place, and what was to be said of it, as before a sleep.
+    func forget() {
+        lookups.forget()
+        submitter?.forget()
+    }
+
+    private func updateSubmitter(_ wifi: Configuration.WiFi) {
+        guard wifi != submission else { return }
+        submission = wifi
+        submitter = nil
+        guard wifi.submitsData, let service = wifi.submissionURL.flatMap({ LookupProvider($0) }) else { return }
+        submitter = Submitter(
+            service: service, nickname: wifi.submissionNick, transport: lookups.transport, network: lookups.network,
+            userAgent: lookups.userAgent, clock: clock)
     }
 
     private func plans(for configuration: Configuration) -> [Plan] {
@@ -61,8 +105,31 @@ final class SourceFactory {
         if let device = configuration.nmea.device {
             plans.append(.nmeaSerial(device: device, speed: configuration.nmea.speed))
         }
+        if configuration.modemGPS.isEnabled { plans.append(.modemGNSS) }
+        plans += lookupPlans(for: configuration)
+        if configuration.timeZone.isEnabled { plans.append(.timeZone) }
         if configuration.staticSource.isEnabled { plans.append(.fixedPlace(path: configuration.staticSource.path)) }
         if configuration.simulation.isEnabled, let plan = plan(for: configuration.simulation) { plans.append(plan) }
+        return plans
+    }
+
+    /// The sources that ask others. A base station of CDMA says itself where it is.
+    private func lookupPlans(for configuration: Configuration) -> [Plan] {
+        var plans: [Plan] = []
+        let providers = configuration.lookupProviders
+        let usesTowers = configuration.cell3G.isEnabled && !providers.isEmpty
+        let usesBaseStations = configuration.cdma.isEnabled
+        if usesTowers || usesBaseStations {
+            plans.append(
+                .cell(providers: providers, usesTowers: usesTowers, usesBaseStations: usesBaseStations))
+        }
+        if !providers.isEmpty, configuration.wifi.isEnabled {
+            plans.append(.wifi(providers: providers))
+        }
+        let ipProviders = configuration.ip.url.map { [$0] } ?? providers
+        if !ipProviders.isEmpty, configuration.ip.isEnabled {
+            plans.append(.ip(providers: ipProviders, accuracy: configuration.ip.accuracy))
+        }
         return plans
     }
 
@@ -74,6 +141,17 @@ final class SourceFactory {
             Log.warning("\(key): \(error)")
             return nil
         }
+    }
+
+    private func wifi(_ providers: [String]) -> WiFiSource {
+        let source = WiFiSource(connection: connection, lookup: lookups.chain(of: providers), clock: clock)
+        // Whoever reports what can be received has to look, above all where the place is known.
+        source.isPositionSharp = { [weak self] in
+            guard let self, submitter == nil else { return false }
+            return isPositionSharp?() ?? false
+        }
+        source.onScan = { [weak self] in self?.submitter?.note($0, []) }
+        return source
     }
 
     /// - Returns: `nil` if the route cannot be read. Another one in its place would be taken for it.
@@ -94,11 +172,26 @@ final class SourceFactory {
         case .nmeaTCP(let address): NMEASocketSource(name: "nmea-tcp", address: address, clock: clock)
         case .networkNMEA: NetworkNMEASource(connection: connection, clock: clock)
         case .nmeaSerial(let device, let speed): NMEASerialSource(device: device, speed: speed, clock: clock)
+        case .modemGNSS: ModemGNSSSource(directory: modems, clock: clock)
+        case .wifi(let providers): wifi(providers)
+        case .cell(let providers, let usesTowers, let usesBaseStations):
+            CellSource(
+                directory: modems, lookup: lookups.chain(of: providers), usesTowers: usesTowers,
+                usesBaseStations: usesBaseStations, clock: clock)
+        case .ip(let providers, let accuracy):
+            IPSource(
+                lookup: lookups.chain(of: providers), network: lookups.network, accuracy: accuracy, clock: clock)
+        case .timeZone: TimeZoneSource(clock: clock)
         case .fixedPlace(let path): FixedPlaceSource(path: path, clock: clock)
         case .drive(let speed): SimulatedSource(speed: speed, clock: clock)
         case .route(let route, let speed): RouteSource(route: route, speed: speed, clock: clock)
         }
     }
+}
+
+extension Configuration {
+    /// Where places are looked up, the preferred one first.
+    fileprivate var lookupProviders: [String] { (wifi.url.map { [$0] } ?? []) + lookup.providers }
 }
 
 extension StreamAddress {
