@@ -365,6 +365,24 @@ import Testing
         #expect(bench.queries == 5)
     }
 
+    @Test("a failing lookup beside a source that is well neither stops the one nor keeps asking the other")
+    @ServiceActor
+    func besideOthers() async {
+        let bench = Bench()
+        bench.scan { Self.here }
+        bench.scanner.onListen = { [weak bench] in bench?.scanner.hear(Self.here) }
+        bench.lookup.answer = { [clock = bench.clock] _ in .unavailable(retryAt: clock.now + .seconds(60)) }
+        let other = ScriptedSource("cell", kind: .cell, level: .street, clock: bench.clock)
+        let positioner = Positioner(sources: [bench.source, other], clock: bench.clock)
+        positioner.discover()
+
+        positioner.demand = Demand(level: .street, minimumInterval: 0)
+        await bench.clock.advance(by: .seconds(600))
+
+        #expect((1...11).contains(bench.queries) && other.starts == 1)
+        #expect(positioner.availableLevel == .street && bench.scanner.requests.count <= 11)
+    }
+
     // MARK: Stopping
 
     @Test("who stops ends the question, the scans and the listening, and an answer that comes late is void")
