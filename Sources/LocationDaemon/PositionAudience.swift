@@ -12,8 +12,10 @@ struct PositionAudience {
     mutating func note(_ position: Position, for users: @autoclosure () -> Set<UInt32>) {
         // A cell that changes comes with the fix that was there before.
         guard let fine = position.fine, fine != fix else { return }
+        // Nor does one that the machine has only been turned at belong to others than before.
+        let isTurned = fix.map { fine.isSameMeasurement(as: $0) } ?? false
         fix = fine
-        userIDs = users()
+        if !isTurned { userIDs = users() }
     }
 
     /// What of a position a user may have. Facts about the machine, which somebody has set, are anybody's.
@@ -29,5 +31,14 @@ struct PositionAudience {
     /// Whether every one of these users may have the fix as it is.
     func isWhole(_ position: Position, for users: Set<UInt32>) -> Bool {
         position.fine.map { !$0.kind.ages || $0 == fix && users.isSubset(of: userIDs) } ?? true
+    }
+}
+
+extension Fix {
+    /// Whether the two differ in nothing but the heading, which a compass may change.
+    fileprivate func isSameMeasurement(as other: Fix) -> Bool {
+        var turned = self
+        turned.heading = other.heading
+        return turned == other
     }
 }

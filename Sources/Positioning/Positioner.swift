@@ -38,6 +38,17 @@ package final class Positioner {
     /// Whether the machine is about to sleep, or asleep: nothing runs, whatever is asked for.
     package private(set) var isSuspended = false
 
+    /// Whose heading goes before that of fixes, while somebody wants exact ones.
+    package var compass: (any HeadingFollowing)? {
+        didSet {
+            guard compass !== oldValue else { return }
+            oldValue?.onChange = nil
+            oldValue?.isWanted = false
+            compass?.onChange = { [weak self] in self?.headingChanged() }
+            updateCompass()
+        }
+    }
+
     private var slots: [SourceSlot] = []
     private var hasDiscovered = false
     private let clock: any Clock
@@ -50,6 +61,8 @@ package final class Positioner {
     private let steadyCondition: SteadyCondition
     /// Whether those who ask have been given a position.
     private var isServed = false
+    /// The compass's heading as it was told last: what is known stays the same until others are told.
+    private var heading: Double?
 
     /// A timer and when it fires.
     private struct Alarm {
@@ -102,7 +115,7 @@ package final class Positioner {
 
     /// What is known now. The fine fix is there only as long as it has not expired and its source is there.
     package var position: Position {
-        Position(fine: arbiter.livePick(at: clock.now), coarse: cells.visible)
+        Position(fine: arbiter.livePick(at: clock.now).map { turned($0) }, coarse: cells.visible)
     }
 
     /// Whether a receiver has just told the place so well that a lookup would add nothing: within 10 s, to 50 m
@@ -158,8 +171,11 @@ package final class Positioner {
         setLook(now)
         isServed = true
         updateCondition()
-        onUpdate?(Position(fine: pick, coarse: cells.visible))
+        heading = compass?.heading
+        tell(pick)
     }
+
+    private func tell(_ pick: Fix) { onUpdate?(Position(fine: turned(pick), coarse: cells.visible)) }
 
     private func availabilityChanged() {
         let level = slots.map(\.source.availableLevel).max() ?? .none
@@ -202,7 +218,7 @@ package final class Positioner {
         guard let pick = arbiter.livePick(at: now) else { return updateCondition() }
         let isChanged = cells.consider(pick, at: now, wallTime: Timestamp(microseconds: clock.wallTime))
         setLook(now)
-        if isChanged { onUpdate?(Position(fine: pick, coarse: cells.visible)) }
+        if isChanged { tell(pick) }
     }
 
     private func alarm(
@@ -234,6 +250,7 @@ package final class Positioner {
             isServed = startingPosition.fine != nil
         }
         select()
+        updateCompass()
         updateCondition()
     }
 
@@ -275,6 +292,27 @@ package final class Positioner {
         updateCondition()
     }
 
+    // MARK: Compass
+
+    private func updateCompass() {
+        let isWanted = wanted?.level == .exact
+        if let compass, compass.isWanted != isWanted { compass.isWanted = isWanted }
+    }
+
+    private func headingChanged() {
+        guard wanted != nil, let pick = arbiter.livePick(at: clock.now), pick.takesHeading else { return }
+        heading = compass?.heading
+        tell(pick)
+    }
+
+    /// The fix with the compass's heading, if there is one.
+    private func turned(_ fix: Fix) -> Fix {
+        guard let heading, fix.takesHeading else { return fix }
+        var fix = fix
+        fix.heading = heading
+        return fix
+    }
+
     // MARK: Condition
 
     private func updateCondition() { steadyCondition.become(presentCondition) }
@@ -297,4 +335,9 @@ package final class Positioner {
         }
         onConditionChange?(condition)
     }
+}
+
+extension Fix {
+    /// Whether it is so fine that it matters which way the machine points.
+    fileprivate var takesHeading: Bool { kind == .gnss || kind == .wifi }
 }

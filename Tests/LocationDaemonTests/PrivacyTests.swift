@@ -69,6 +69,32 @@ import Testing
         #expect(other.updateCount == 0)
     }
 
+    @Test("a machine that is turned tells its place again to those who knew it, and to nobody else")
+    @ServiceActor
+    func turned() async throws {
+        let lab = try await Lab()
+        let compass = ScriptedCompass()
+        lab.positioner.compass = compass
+        let first = try await lab.app(of: 1)
+        try await first.start()
+        await lab.receiver.demanded()
+        lab.receiver.send(Self.place[0], Self.place[1])
+        _ = try await first.nextPlace()
+        let second = try await lab.app(of: 2)
+        try await second.start()
+
+        compass.turn(120)
+        let location = try await first.read(first.nextLocation())
+        try await lab.settle(second.connection)
+
+        #expect(location["Heading"]?.value == .double(120))
+        #expect(second.updateCount == 0)
+        compass.turn(240)
+        #expect(try await first.nextPlace() == Self.place)
+        try await lab.settle(second.connection)
+        #expect(second.updateCount == 0)
+    }
+
     @Test("a cell is the same for everybody, and given at once")
     @ServiceActor
     func sharedCell() async throws {
