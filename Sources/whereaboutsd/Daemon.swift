@@ -86,6 +86,7 @@ final class Daemon {
             return finish()
         }
         service.start()
+        positioner.compass = factory.compass(for: configuration)
     }
 
     private func connect() throws(BusError) -> Connection {
@@ -118,6 +119,9 @@ final class Daemon {
     private func finish() {
         guard finishTimer == nil else { return }
         finishTimer = LoopClock.shared.after(Self.finishLimit) { EventLoop.shared.stop(0) }
+        // Nothing is left switched on, in a modem for example.
+        positioner?.replaceSources([])
+        positioner?.compass = nil
         ServiceActor.start { [self] in
             await store?.finish()
             await connection?.sent()
@@ -145,7 +149,10 @@ final class Daemon {
         self.configuration = configuration
         authorizer?.policy = AccessPolicy(configuration)
         factory?.forget()
-        if let factory { positioner?.replaceSources(factory.sources(for: configuration)) }
+        if let factory {
+            positioner?.replaceSources(factory.sources(for: configuration))
+            positioner?.compass = factory.compass(for: configuration)
+        }
         Log.notice("the configuration has been read again")
     }
 

@@ -19,6 +19,7 @@ final class SourceFactory {
     private let lookups: LookupFactory
     private var submitter: Submitter?
     private var submission: Configuration.WiFi?
+    private lazy var compass = Compass(connection: connection, clock: clock)
     private lazy var modems = ModemDirectory(connection: connection, clock: clock)
 
     /// All that makes a source what it is.
@@ -66,6 +67,9 @@ final class SourceFactory {
         updateSubmitter(configuration.wifi)
         return sources
     }
+
+    /// The compass, if it may be used.
+    func compass(for configuration: Configuration) -> Compass? { configuration.compass.isEnabled ? compass : nil }
 
     /// Takes in a fix that was believed, for those who want what is received there to be reported.
     func note(_ fix: Fix) { submitter?.note(fix) }

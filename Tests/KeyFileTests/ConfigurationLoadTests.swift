@@ -88,15 +88,19 @@ import Testing
         #expect(Configuration.load(files: ["\(root)/pipe"]).0 == Configuration())
     }
 
-    @Test("the file that is shipped is without fault and switches gpsd on")
-    func shippedFile() {
-        let file = #filePath.replacingOccurrences(
-            of: "Tests/KeyFileTests/ConfigurationLoadTests.swift", with: "packaging/whereabouts.conf")
+    @Test("the files that are shipped are without fault, and switch on gpsd, the time zone and one lookup service")
+    func shippedFiles() {
+        let files = ["whereabouts.conf", "beacondb.conf"].map {
+            #filePath.replacingOccurrences(
+                of: "Tests/KeyFileTests/ConfigurationLoadTests.swift", with: "packaging/\($0)")
+        }
 
-        let (configuration, faults) = Configuration.load(files: [file])
+        let (configuration, faults) = Configuration.load(files: files)
 
         var expected = Configuration()
         expected.gpsd.isEnabled = true
+        expected.timeZone.isEnabled = true
+        expected.lookup.providers = ["https://api.beacondb.net/v1/geolocate"]
         #expect(configuration == expected)
         #expect(faults == [])
     }
