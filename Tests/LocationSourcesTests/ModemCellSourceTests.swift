@@ -236,7 +236,7 @@ import Testing
         #expect(bench.lookup.queries.count == 1)
     }
 
-    @Test("a stop ends the question, and its answer says nothing any more")
+    @Test("a stop ends the question, and its answer counts for nothing, nor for who starts again")
     @ServiceActor
     func stop() async throws {
         let bench = try await Bench()
@@ -245,7 +245,7 @@ import Testing
         gate.hang()
         bench.lookup.answer = { _ in
             try? await gate.take()
-            return .found(.somewhere(at: .zero))
+            return .unavailable(retryAt: .seconds(9000))
         }
         bench.run()
         await until { bench.lookup.queries.count == 1 }
@@ -253,8 +253,12 @@ import Testing
         bench.source.run(for: nil)
         gate.release()
         await bench.clock.settle()
+        bench.lookup.answer = { _ in .found(.somewhere(at: .zero)) }
+        bench.run()
+        await bench.clock.advance(by: .seconds(5))
+        await until { bench.fixes.count == 1 }
 
-        #expect(bench.fixes.isEmpty)
+        #expect(bench.lookup.queries.count == 2)
     }
 
     @Test("the cells of all modems go into one question")

@@ -308,6 +308,27 @@ import Testing
         #expect(bench.fixes.isEmpty)
     }
 
+    @Test("beside a modem that says no another source serves, and nothing exact is promised")
+    @ServiceActor
+    func besideAnother() async throws {
+        let bench = try await Bench()
+        let modem = await bench.plug()
+        modem.setupBehaviour.refusal = FakeModem.unauthorized
+        let wifi = ScriptedSource("wifi", kind: .wifi, level: .street, clock: bench.clock)
+        let positioner = Positioner(sources: [bench.source, wifi], clock: bench.clock)
+        #expect(positioner.availableLevel == .exact)
+
+        positioner.demand = .exact
+        await until { positioner.availableLevel == .street }
+        wifi.send(52.5, 13.4, accuracy: 40)
+        #expect(positioner.position.fine?.kind == .wifi)
+        modem.setupBehaviour.refusal = nil
+        await bench.clock.advance(by: .seconds(60))
+        await until { positioner.availableLevel == .exact }
+
+        #expect(modem.setups.count == 2)
+    }
+
     @Test("clients that come and go toggle nothing: one switch-on, and one switch-off after the last")
     @ServiceActor
     func notToggled() async throws {

@@ -183,6 +183,24 @@ import Testing
         #expect(fake.setups.map(\.sources) == [4, 0])
     }
 
+    @Test("a modem that goes while it is being switched on is not tried again")
+    @ServiceActor
+    func goes() async throws {
+        let bench = try await ModemBench()
+        let (fake, modem) = await bench.modem()
+        fake.setupBehaviour.hang()
+        modem.use(.gnssNMEA, for: "a")
+        await until { fake.setups.count == 1 }
+
+        bench.manager.unplug(fake)
+        await until { bench.directory.modems.isEmpty }
+        fake.setupBehaviour.refusal = .failed("gone")
+        fake.setupBehaviour.release()
+        try await bench.settle()
+
+        #expect(bench.clock.pendingTimers == 0)
+    }
+
     @Test("switching off that fails is tried again each minute until it is off")
     @ServiceActor
     func switchingOffFails() async throws {
