@@ -61,13 +61,17 @@ build: deps-build
 	@ln -sf "$$(gcc -print-file-name=libstdc++.a)" .build/static/libstdc++.a
 	$(SWIFT) build $(RELEASE) --product whereaboutsd
 	$(SWIFT) build $(RELEASE) --product whereabouts
+	$(SWIFT) build $(RELEASE) --product whereabouts-lookup
 
 install:
 	install -d $(DESTDIR)$(LIBEXECDIR) $(DESTDIR)$(BINDIR) $(DESTDIR)$(UNITDIR) $(DESTDIR)$(SYSUSERSDIR)
 	install -m 755 $(BINARIES)/whereaboutsd $(DESTDIR)$(LIBEXECDIR)/whereaboutsd
+	install -m 755 $(BINARIES)/whereabouts-lookup $(DESTDIR)$(LIBEXECDIR)/whereabouts-lookup
 	install -m 755 $(BINARIES)/whereabouts $(DESTDIR)$(BINDIR)/whereabouts
-	sed 's|@libexecdir@|$(LIBEXECDIR)|' packaging/whereabouts.service.in > $(DESTDIR)$(UNITDIR)/whereabouts.service
-	chmod 644 $(DESTDIR)$(UNITDIR)/whereabouts.service
+	set -e; for unit in whereabouts.service whereabouts-lookup.service; do \
+	    target=$(DESTDIR)$(UNITDIR)/$$unit; \
+	    sed 's|@libexecdir@|$(LIBEXECDIR)|' packaging/$$unit.in > $$target; chmod 644 $$target; done
+	install -m 644 packaging/whereabouts-lookup.socket $(DESTDIR)$(UNITDIR)/whereabouts-lookup.socket
 	install -m 644 packaging/whereabouts.sysusers $(DESTDIR)$(SYSUSERSDIR)/whereabouts.conf
 	install -d $(DESTDIR)$(DATADIR)/dbus-1/system.d $(DESTDIR)$(DATADIR)/dbus-1/interfaces
 	install -d $(DESTDIR)$(DATADIR)/dbus-1/system-services
@@ -81,15 +85,17 @@ install:
 	install -d $(DESTDIR)$(DATADIR)/man/man5 $(DESTDIR)$(DATADIR)/man/man8
 	install -m 644 packaging/whereabouts.rules $(DESTDIR)$(DATADIR)/polkit-1/rules.d/whereabouts.rules
 	install -m 644 packaging/whereabouts.conf.5 $(DESTDIR)$(DATADIR)/man/man5/
-	install -m 644 packaging/whereaboutsd.8 $(DESTDIR)$(DATADIR)/man/man8/
+	install -m 644 packaging/whereaboutsd.8 packaging/whereabouts-lookup.8 $(DESTDIR)$(DATADIR)/man/man8/
 	install -d $(DESTDIR)$(SYSCONFDIR)/whereabouts/conf.d
 	@# An administrator's configuration stays.
 	test -e $(DESTDIR)$(SYSCONFDIR)/whereabouts/whereabouts.conf || \
 	    install -m 644 packaging/whereabouts.conf $(DESTDIR)$(SYSCONFDIR)/whereabouts/whereabouts.conf
 
 uninstall:
-	rm -f $(DESTDIR)$(LIBEXECDIR)/whereaboutsd $(DESTDIR)$(BINDIR)/whereabouts
-	rm -f $(DESTDIR)$(UNITDIR)/whereabouts.service $(DESTDIR)$(SYSUSERSDIR)/whereabouts.conf
+	rm -f $(DESTDIR)$(LIBEXECDIR)/whereaboutsd $(DESTDIR)$(LIBEXECDIR)/whereabouts-lookup
+	rm -f $(DESTDIR)$(BINDIR)/whereabouts $(DESTDIR)$(SYSUSERSDIR)/whereabouts.conf
+	rm -f $(DESTDIR)$(UNITDIR)/whereabouts.service $(DESTDIR)$(UNITDIR)/whereabouts-lookup.service
+	rm -f $(DESTDIR)$(UNITDIR)/whereabouts-lookup.socket $(DESTDIR)$(DATADIR)/man/man8/whereabouts-lookup.8
 	set -e; for file in dbus/*.conf; do rm -f $(DESTDIR)$(DATADIR)/dbus-1/system.d/$$(basename $$file); done
 	set -e; for file in dbus/*.xml; do rm -f $(DESTDIR)$(DATADIR)/dbus-1/interfaces/$$(basename $$file); done
 	set -e; for file in dbus/*.service.in; do \

@@ -22,7 +22,11 @@ package final class ChildProcess {
     private var watch: Watch?
 
     /// A system call that failed with this `errno`.
-    package struct Failure: Error, Equatable { package let code: Int32 }
+    package struct Failure: Error, Equatable {
+        package let code: Int32
+
+        package init(code: Int32) { self.code = code }
+    }
 
     /// Starts a program that has no descriptor of ours but standard error and `stream`, and whose folder is `/`.
     ///

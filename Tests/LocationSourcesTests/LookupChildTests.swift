@@ -98,8 +98,9 @@ struct LookupChildTests {
         await clock.advance(by: .seconds(1))
         let next = ask(lookup)
         await until { script.lines(of: "pid").count == 2 }
-        next.cancel()
+        await clock.advance(by: .seconds(12))
         _ = await next.value
+        await until { script.isReaped() }
     }
 
     @Test("a child that does not leave when it is no longer wanted is killed two seconds later")

@@ -35,7 +35,7 @@ struct ConfinementTests {
         }
 
         deinit {
-            neighbour.terminate()
+            kill(neighbour.processIdentifier, SIGKILL)
             try? FileManager.default.removeItem(at: folder)
         }
 
