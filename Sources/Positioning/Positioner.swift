@@ -261,7 +261,7 @@ package final class Positioner {
         for _ in 0...slots.count {
             selection = .underWay
             let candidates = slots.map(\.candidate)
-            let selected = SourceSelection.select(for: wanted?.level ?? .none, among: candidates)
+            let selected = SourceSelection.select(for: wanted, among: candidates)
             for (slot, isSelected) in zip(slots, selected) where selection == .underWay {
                 slot.run(for: isSelected ? wanted : nil, clock)
             }
@@ -318,10 +318,11 @@ package final class Positioner {
     private func updateCondition() { steadyCondition.become(presentCondition) }
 
     private var presentCondition: PositioningCondition {
-        guard demand != nil else { return .idle }
+        guard let demand else { return .idle }
         guard !isSuspended else { return .suspended }
         if isServed, arbiter.livePick(at: clock.now) != nil { return .delivering }
-        return availableLevel == .none ? .noSource : .acquiring
+        let isAvailable = slots.contains { $0.source.availableLevel > .none && demand.allows($0.source.kind) }
+        return isAvailable ? .acquiring : .noSource
     }
 
     private func conditionChanged(from old: PositioningCondition) {

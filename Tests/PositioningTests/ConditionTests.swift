@@ -104,6 +104,19 @@ struct ConditionTests {
         #expect(rig.positioner.condition == .acquiring)
     }
 
+    @Test("sources of kinds that nobody may have are none")
+    @ServiceActor
+    func kinds() async {
+        let rig = Rig([.wifi])
+        rig.positioner.demand = Demand(level: .exact, minimumInterval: 0, kinds: [.gnss])
+
+        await rig.clock.advance(by: .seconds(5))
+        #expect(rig.positioner.condition == .noSource && !rig.wifi.isRunning)
+        rig.want(.exact)
+
+        #expect(rig.positioner.condition == .acquiring && rig.wifi.isRunning)
+    }
+
     @Test("sleep has its own name while somebody asks")
     @ServiceActor
     func sleep() {

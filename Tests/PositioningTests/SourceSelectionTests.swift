@@ -82,3 +82,34 @@ struct SourceSelectionTests {
         #expect(Set(zip(situation.sources, selected).filter { $1 }.map { $0.0 }) == situation.selected)
     }
 }
+
+@Suite("Kinds of sources that a demand may have")
+struct DemandKindsTests {
+    private func selected(_ level: AccuracyLevel, _ kinds: Set<Fix.Kind>?) -> [Bool] {
+        let sources: [SourceSelectionTests.Source] = [.ip, .nmea, .fixed, .wifi, .timezone]
+        return SourceSelection.select(
+            for: Demand(level: level, minimumInterval: 0, kinds: kinds), among: sources.map(\.candidate))
+    }
+
+    @Test("others do not run, and those that may are chosen from as if there were no others")
+    func kinds() {
+        #expect(selected(.exact, [.gnss, .fixed]) == [false, true, true, false, false])
+        #expect(selected(.city, [.gnss]) == [false, true, false, false, false])
+        #expect(selected(.city, nil) == [true, false, true, false, true])
+        #expect(selected(.exact, []) == [false, false, false, false, false])
+        #expect(SourceSelection.select(for: Demand?.none, among: [SourceSelectionTests.Source.ip.candidate]) == [false])
+    }
+
+    @Test("together, clients may have what any of them may have")
+    func union() {
+        var demand = Demand(level: .exact, minimumInterval: 0, kinds: [.gnss])
+
+        demand.formUnion(Demand(level: .city, minimumInterval: 10, kinds: [.ip]))
+        #expect(demand == Demand(level: .exact, minimumInterval: 0, kinds: [.gnss, .ip]))
+        demand.formUnion(Demand(level: .city, minimumInterval: 10))
+        #expect(demand.kinds == nil)
+        demand.formUnion(Demand(level: .city, minimumInterval: 10, kinds: [.ip]))
+
+        #expect(demand.kinds == nil)
+    }
+}

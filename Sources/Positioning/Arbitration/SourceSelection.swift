@@ -21,6 +21,15 @@ package enum SourceSelection {
         fileprivate var isAvailable: Bool { availableLevel > .none }
     }
 
+    /// Which of the candidates run for a demand, in their order. Of other kinds than it may have, none does.
+    package static func select(for demand: Demand?, among candidates: [Candidate]) -> [Bool] {
+        guard let demand, let kinds = demand.kinds else {
+            return select(for: demand?.level ?? .none, among: candidates)
+        }
+        var selected = select(for: demand.level, among: candidates.filter { kinds.contains($0.kind) })[...]
+        return candidates.map { kinds.contains($0.kind) && selected.popFirst() ?? false }
+    }
+
     /// Which of the candidates run for a need of `level`, in their order.
     package static func select(for level: AccuracyLevel, among candidates: [Candidate]) -> [Bool] {
         guard level > .none else { return candidates.map { _ in false } }
