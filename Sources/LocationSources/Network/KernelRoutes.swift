@@ -61,10 +61,11 @@ final class KernelRoutes: RouteFollowing {
 
     private func isReady() {
         guard let listening else { return }
-        // What is lost, where more comes than is read, needs no other answer.
+        // What they say does not matter, nor does what is lost where more come than are read.
         var isOpen = true
         for _ in 0..<64 {
-            guard Self.receive(from: listening) == nil else { continue }
+            var byte: UInt8 = 0
+            guard recv(listening.raw, &byte, 1, 0) < 0 else { continue }
             isOpen = errno == EAGAIN || errno == ENOBUFS || errno == EINTR
             break
         }
