@@ -22,7 +22,7 @@ import Testing
             connection = try bus.connect(clock: clock)
             compass = Compass(connection: connection, clock: clock)
             compass.onChange = { [unowned self] in told.append(compass.heading) }
-            await until { self.clock.pendingTimers == 0 }
+            await until { self.clock.timersSet > 0 && self.clock.pendingTimers == 0 }
         }
 
         func proxy(hasCompass: Bool = true, heading: Double = 90) async throws -> FakeSensorProxy {

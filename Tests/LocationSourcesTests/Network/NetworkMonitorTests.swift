@@ -44,7 +44,7 @@ import Testing
             monitor = NetworkMonitor(kernel: kernel, connection: connection, clock: clock)
             observation = monitor.observe { [unowned self] in states.append(monitor.state) }
             // The question whether there is a NetworkManager has its deadline.
-            await until { self.clock.pendingTimers == 0 }
+            await until { self.clock.timersSet > 0 && self.clock.pendingTimers == 0 }
         }
 
         func change(to routes: RouteState?) async {
