@@ -87,9 +87,10 @@ install:
 	install -m 644 packaging/whereabouts.conf.5 $(DESTDIR)$(DATADIR)/man/man5/
 	install -m 644 packaging/whereaboutsd.8 packaging/whereabouts-lookup.8 $(DESTDIR)$(DATADIR)/man/man8/
 	install -d $(DESTDIR)$(SYSCONFDIR)/whereabouts/conf.d
-	@# An administrator's configuration stays.
+	@# An administrator's configuration stays, and what was removed of it does not come back.
 	test -e $(DESTDIR)$(SYSCONFDIR)/whereabouts/whereabouts.conf || \
-	    install -m 644 packaging/whereabouts.conf $(DESTDIR)$(SYSCONFDIR)/whereabouts/whereabouts.conf
+	    { install -m 644 packaging/whereabouts.conf $(DESTDIR)$(SYSCONFDIR)/whereabouts/whereabouts.conf; \
+	    install -m 644 packaging/beacondb.conf $(DESTDIR)$(SYSCONFDIR)/whereabouts/conf.d/50-beacondb.conf; }
 
 uninstall:
 	rm -f $(DESTDIR)$(LIBEXECDIR)/whereaboutsd $(DESTDIR)$(LIBEXECDIR)/whereabouts-lookup
