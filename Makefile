@@ -41,13 +41,16 @@ run:
 	@$(MAKE) --no-print-directory deps-run build >&2
 	@packaging/demo $(BINARIES)/whereaboutsd $(BINARIES)/whereabouts
 
+# Each private bus takes one of the 128 inotify instances that the kernel gives a user, whose desktop has its own.
+TEST = $(SWIFT) test --experimental-maximum-parallelization-width 16
+
 # Tests of the whole service start programs, and would take the processor from those of its parts.
 WHOLE_SERVICE = 'EndToEndTests|LocationDaemonTests'
 
 check: deps lint
 	$(SWIFT) build --build-tests
-	$(SWIFT) test --skip-build --skip $(WHOLE_SERVICE)
-	$(SWIFT) test --skip-build --filter $(WHOLE_SERVICE)
+	$(TEST) --skip-build --skip $(WHOLE_SERVICE)
+	$(TEST) --skip-build --filter $(WHOLE_SERVICE)
 	packaging/check
 
 # The Swift runtime is linked into the programs, and with it the C++ library that it needs: found before the shared one,

@@ -79,7 +79,7 @@ import Testing
         let bus = try await PrivateBus()
         let state = bus.folder.appending(path: "state").path
         let configuration = bus.folder.appending(path: "empty.conf")
-        try Data().write(to: configuration)
+        try Data("[static-source]\nenable=false\n".utf8).write(to: configuration)
         let ledger = Ledger()
         let keys = (0..<40).map { "flatpak:org.example.app\($0)" }
         var kills = 0

@@ -110,9 +110,11 @@ final class GPSDReplay {
     ) -> String {
         seconds.map { second in
             let digits = String(1_000_000 + second / 3600 * 10000 + second / 60 % 60 * 100 + second % 60).dropFirst()
-            let (status, quality) = hasFix ? ("A", "1") : ("V", "0")
-            return rmc(String(digits), minutes: minutes, status: status)
-                + gga(String(digits), minutes: minutes, quality: quality, hdop: hdop)
+            // gpsd makes a fix of a place in the first GGA that it sees, whatever its quality.
+            guard hasFix else {
+                return nmea("GPRMC,\(digits),V,,,,,,,010626,,,N") + nmea("GPGGA,\(digits),,,,,0,00,,,M,,M,,")
+            }
+            return rmc(String(digits), minutes: minutes) + gga(String(digits), minutes: minutes, hdop: hdop)
         }.joined()
     }
 }
