@@ -42,7 +42,7 @@ run:
 	@packaging/demo $(BINARIES)/whereaboutsd $(BINARIES)/whereabouts
 
 # Each private bus takes one of the 128 inotify instances that the kernel gives a user, whose desktop has its own.
-TEST = $(SWIFT) test --experimental-maximum-parallelization-width 16
+TEST = $(SWIFT) test --experimental-maximum-parallelization-width 8
 
 # Tests of the whole service start programs, and would take the processor from those of its parts.
 WHOLE_SERVICE = 'EndToEndTests|LocationDaemonTests'
