@@ -63,7 +63,7 @@ package final class Service {
         self.idleTime = idleTime
         peers = PeerDirectory(connection, identify: identify)
         clients = ClientRegistry(peers: peers)
-        sessions = SessionFollower(connection, authorizer: authorizer)
+        sessions = SessionFollower(connection, authorizer: authorizer, clock: clock)
         sleep = SleepFollower(connection, clock: clock)
         agents = AgentRegistry(connection: connection, authorizer: authorizer)
         let environment = ClientEnvironment(

@@ -16,6 +16,8 @@ final class SleepFollower {
 
     /// A sleep that has not begun after this time, or whose end nobody has told of, is over.
     private static let longestPreparation = Duration.seconds(60)
+    /// When a lock that was not to be had is asked for again.
+    private static let retry = Duration.seconds(60)
 
     private let connection: Connection
     private let clock: any Clock
@@ -27,6 +29,7 @@ final class SleepFollower {
     private var isAskingForLock = false
     private var isRefused = false
     private var end: Timer?
+    private var nextRequest: Timer?
 
     init(_ connection: Connection, clock: any Clock) {
         self.connection = connection
@@ -44,7 +47,7 @@ final class SleepFollower {
     private func follow(_ name: BusName?) {
         guard name != owner else { return }
         (owner, signals, lock) = (name, nil, nil)
-        isRefused = false
+        (isRefused, nextRequest) = (false, nil)
         // Nobody else would tell that it is over.
         wake()
         guard let name else { return }
@@ -105,5 +108,6 @@ final class SleepFollower {
         guard login1 == owner else { return takeLock() }
         if !isRefused { Log.notice("logind does not let the service delay sleep: \(error.message)") }
         isRefused = true
+        nextRequest = clock.after(Self.retry) { [weak self] in self?.takeLock() }
     }
 }

@@ -28,10 +28,14 @@ package protocol LocationSource: AnyObject, Sendable {
     /// How long the source goes on after nobody wants it any more, so that hardware which takes time or power to start
     /// is not toggled as clients come and go: 15 s for modems and gpsd, nothing for sockets and lookups.
     var stopGrace: Duration { get }
+
+    /// Whether nobody tells it of hardware that comes, so that it sees some only while it runs: gpsd.
+    var looksOnlyWhileRunning: Bool { get }
 }
 
 extension LocationSource {
     package var stopGrace: Duration { .zero }
+    package var looksOnlyWhileRunning: Bool { false }
 }
 
 /// What a source tells the positioner.

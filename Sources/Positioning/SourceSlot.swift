@@ -16,7 +16,8 @@ final class SourceSlot {
 
     var candidate: SourceSelection.Candidate {
         SourceSelection.Candidate(
-            kind: source.kind, availableLevel: source.availableLevel, isRunning: demand != nil && grace == nil)
+            kind: source.kind, availableLevel: source.availableLevel, isRunning: demand != nil && grace == nil,
+            looksOnlyWhileRunning: source.looksOnlyWhileRunning)
     }
 
     /// Whether the source runs and `fix` is what it says.

@@ -16,14 +16,17 @@ struct RunningDaemon {
     /// Starts the daemon and waits until it owns its name.
     ///
     /// - Parameters:
+    ///   - bus: one that has others on it already; a new one unless said otherwise.
     ///   - configuration: what follows the groups of the sources.
     ///   - arguments: further options.
     ///   - wrapper: what the daemon is started by.
     init(
-        _ busConfiguration: BusConfiguration = BusConfiguration(), configuration: String = "",
+        _ busConfiguration: BusConfiguration = BusConfiguration(), on bus: PrivateBus? = nil,
+        configuration: String = "",
         _ arguments: [String] = [], wrapper: (URL) -> [String] = { _ in [] }
     ) async throws {
-        bus = try await PrivateBus(busConfiguration)
+        self.bus = if let bus { bus } else { try await PrivateBus(busConfiguration) }
+        let bus = self.bus
         feed = try NMEAFeed(in: bus.folder)
         configurationFile = bus.folder.appending(path: "whereabouts.conf")
         try Self.configuration(configuration, nmeaSocket: feed.path).write(

@@ -225,6 +225,49 @@ import Testing
         try await a.becomes(active: false)
     }
 
+    @Test("a logind that hangs is asked one thing at a time, however often it says that a session has ended")
+    @ServiceActor
+    func sessionFlood() async throws {
+        let bus = try await PrivateBus()
+        let login1 = try await Login1(bus.connect(), ["one": (1000, 1), "other": (2, 1)])
+        let lab = try await Lab(Lab.policy(.ask), bus: bus)
+        let administrator = try lab.administrator()
+        try await administrator.set("claimed:a", ["decision": .string("allow"), "lifetime": .string("session")])
+        for _ in 0..<3 { try await lab.settle(administrator.connection) }
+        let before = login1.asked.count
+        login1.isMute = true
+
+        for _ in 0..<1000 { try login1.end("other") }
+        await until { login1.asked.count > before }
+        for _ in 0..<20 { try await lab.settle(administrator.connection) }
+
+        #expect(login1.asked.count == before + 1)
+    }
+
+    @Test("while logind hangs use shows whoever sits at the machine, and it is asked again a minute later")
+    @ServiceActor
+    func muteAboutUsers() async throws {
+        let bus = try await PrivateBus()
+        let login1 = try await Login1(bus.connect(), ["one": (1000, 1)])
+        let lab = try await Lab(bus: bus, deadlinesByClock: true)
+        let app = try await lab.app()
+        login1.isMuteAboutUsers = true
+        login1.set("online", of: 1000)
+        try await app.start()
+        for _ in 0..<3 { try await lab.settle(app.connection) }
+
+        await lab.clock.advance(by: .seconds(25))
+        for _ in 0..<3 { try await lab.settle(app.connection) }
+        let whileMute = try await lab.isInUse
+        login1.isMuteAboutUsers = false
+        await lab.clock.advance(by: .seconds(60))
+        for _ in 0..<5 { try await lab.settle(app.connection) }
+        await lab.clock.advance(by: .seconds(3))
+
+        #expect(whileMute)
+        #expect(try await !lab.isInUse)
+    }
+
     @Test("what held for a session that ended while the service was away ends when it is back")
     @ServiceActor
     func missedSession() async throws {

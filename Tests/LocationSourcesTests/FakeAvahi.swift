@@ -23,8 +23,13 @@ final class FakeAvahi: BusObject {
     private(set) var services: [Service] = []
     /// The types that were asked for.
     private(set) var browsed: [String] = []
+    /// How often a resolver was asked for.
+    private(set) var resolutions = 0
     /// How many browsers and resolvers have been let go.
     private(set) var freed = 0
+
+    /// What becomes of questions.
+    let behaviour = FakeBehaviour()
 
     private let connection: Connection
     private var client: BusName?
@@ -48,6 +53,11 @@ final class FakeAvahi: BusObject {
         try announce("ItemRemove", name)
     }
 
+    func leave() { connection.close() }
+
+    /// Says of each name that it has appeared, in one go.
+    func flood(_ names: some Sequence<String>) throws { for name in names { try announce("ItemNew", name) } }
+
     private func announce(_ member: MemberName, _ name: String) throws {
         try connection.emit(
             "/Client1/ServiceBrowser1", "org.freedesktop.Avahi.ServiceBrowser", member, to: client, Int32(1), Int32(0),
@@ -56,7 +66,8 @@ final class FakeAvahi: BusObject {
 
     private func browse(
         _ call: MethodCall, interface: Int32, transport: Int32, type: String, domain: String, flags: UInt32
-    ) -> ObjectPath {
+    ) async throws -> ObjectPath {
+        try await behaviour.take()
         client = call.sender
         browsed.append(type)
         // As close behind the reply as can be.
@@ -69,7 +80,9 @@ final class FakeAvahi: BusObject {
     private func resolve(
         _ call: MethodCall, interface: Int32, transport: Int32, name: String, type: String, domain: String,
         addressTransport: Int32, flags: UInt32
-    ) -> ObjectPath {
+    ) async throws -> ObjectPath {
+        resolutions += 1
+        try await behaviour.take()
         resolvers += 1
         let path = ObjectPath("/Client1/ServiceResolver\(resolvers)") ?? .root
         guard let service = services.first(where: { $0.name == name }) else { return path }

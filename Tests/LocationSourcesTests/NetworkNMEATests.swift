@@ -196,6 +196,22 @@ import Testing
         #expect(bench.server.accepted - accepted <= 1)
     }
 
+    @Test("an Avahi that floods is asked no more than 32 things at a time")
+    @ServiceActor
+    func questions() async throws {
+        let bench = try await Bench()
+        let before = bench.avahi.resolutions
+        bench.avahi.behaviour.hang()
+
+        try bench.avahi.flood((0..<5000).map { _ in "boat" })
+        await until { bench.avahi.resolutions > before }
+        let bystander = try bench.bus.connect()
+        for _ in 0..<300 { try await bystander.settle() }
+
+        #expect(bench.avahi.resolutions - before == 32)
+        bench.avahi.behaviour.release()
+    }
+
     @Test("one that does not answer gives way to another")
     @ServiceActor
     func alternative() async throws {

@@ -25,6 +25,8 @@ struct SourceSelectionTests {
         case nmea, modem, wifi, cell, ip, timezone, fixed
         /// A receiver that is not plugged in, and one that was pulled while it ran.
         case absentReceiver, pulledReceiver
+        /// One that nobody would tell of, gpsd's.
+        case unseenReceiver
 
         var candidate: SourceSelection.Candidate {
             switch self {
@@ -36,6 +38,8 @@ struct SourceSelectionTests {
             case .fixed: SourceSelection.Candidate(kind: .fixed, availableLevel: .exact)
             case .absentReceiver: SourceSelection.Candidate(kind: .gnss, availableLevel: .none)
             case .pulledReceiver: SourceSelection.Candidate(kind: .gnss, availableLevel: .none, isRunning: true)
+            case .unseenReceiver:
+                SourceSelection.Candidate(kind: .gnss, availableLevel: .none, looksOnlyWhileRunning: true)
             }
         }
     }
@@ -74,6 +78,10 @@ struct SourceSelectionTests {
                 [.pulledReceiver, .ip]),
             Situation("a pulled receiver is not wanted where an address serves", [.pulledReceiver, .ip], .city, [.ip]),
             Situation("a pulled receiver waits where nothing serves", [.pulledReceiver], .city, [.pulledReceiver]),
+            Situation(
+                "what sees its hardware only while it runs looks for it for exact positions", [.unseenReceiver, .ip],
+                .exact, [.unseenReceiver, .ip]),
+            Situation("nor is it looked for where an address serves", [.unseenReceiver, .ip], .city, [.ip]),
             Situation("without any source nothing runs", [], .exact, []),
         ])
     func selection(_ situation: Situation) {

@@ -15,14 +15,24 @@ final class ForegroundUsers {
     private struct Followed {
         var isForeground = false
         var changes: Subscription?
+        var isReading = false
+        var readsAgain = false
+        var retry: Timer?
     }
 
+    /// When logind is asked again after it has not answered.
+    private static let retry = Duration.seconds(60)
+
     private let connection: Connection
+    private let clock: any Clock
     private var followed: [UInt32: Followed] = [:]
     /// logind's own name; `nil` while it is not there.
     private var login1: BusName?
 
-    init(_ connection: Connection) { self.connection = connection }
+    init(_ connection: Connection, clock: any Clock) {
+        self.connection = connection
+        self.clock = clock
+    }
 
     /// logind has come or gone.
     func login1Changed(to owner: BusName?) {
@@ -40,17 +50,32 @@ final class ForegroundUsers {
         for user in users where followed[user] == nil { begin(user) }
     }
 
-    private func begin(_ user: UInt32) {
-        followed[user] = Followed()
+    private func begin(_ user: UInt32, isForeground: Bool = false) {
+        followed[user] = Followed(isForeground: isForeground)
         guard let login1 else { return }
         ServiceActor.start { [weak self, connection] in
-            // Whoever logind does not know sits nowhere.
-            guard
-                let path = try? await connection.call(
+            do throws(BusError) {
+                let path = try await connection.call(
                     login1, "/org/freedesktop/login1", Self.manager, "GetUser", user, returning: ObjectPath.self)
-            else { return }
-            self?.listen(to: user, at: path, of: login1)
+                self?.listen(to: user, at: path, of: login1)
+            } catch {
+                // Whoever logind does not know sits nowhere.
+                if error == .noReply { self?.stayedSilent(about: user, login1) }
+            }
         }
+    }
+
+    /// One that hangs is as good as none until it is asked again.
+    private func stayedSilent(about user: UInt32, _ login1: BusName) {
+        guard followed[user] != nil, self.login1 == login1 else { return }
+        followed[user]?.retry = clock.after(Self.retry) { [weak self] in self?.begin(user, isForeground: true) }
+        set(user, isForeground: true)
+    }
+
+    private func set(_ user: UInt32, isForeground: Bool) {
+        guard followed[user]?.isForeground != isForeground else { return }
+        followed[user]?.isForeground = isForeground
+        onChange?()
     }
 
     private func listen(to user: UInt32, at path: ObjectPath, of login1: BusName) {
@@ -64,17 +89,37 @@ final class ForegroundUsers {
         read(user, at: path, of: login1)
     }
 
+    /// However many changes come while logind is being asked, it is asked once more.
     private func read(_ user: UInt32, at path: ObjectPath, of login1: BusName) {
-        ServiceActor.start { [weak self, connection] in
-            let state = try? await connection.call(
-                login1, path, "org.freedesktop.DBus.Properties", "Get", Self.user.string, "State",
-                returning: Variant.self)
-            guard let self, self.login1 == login1, followed[user] != nil else { return }
-            // “active”: one of the user's sessions is in the foreground (org.freedesktop.login1(5), “State”).
-            let isForeground = state?.value == .string("active")
-            guard followed[user]?.isForeground != isForeground else { return }
-            followed[user]?.isForeground = isForeground
-            onChange?()
+        guard followed[user]?.isReading == false else {
+            followed[user]?.readsAgain = true
+            return
         }
+        followed[user]?.isReading = true
+        ServiceActor.start { [weak self, connection] in
+            let state: Result<Variant, BusError>
+            do throws(BusError) {
+                state = .success(
+                    try await connection.call(
+                        login1, path, "org.freedesktop.DBus.Properties", "Get", Self.user.string, "State",
+                        returning: Variant.self))
+            } catch {
+                state = .failure(error)
+            }
+            self?.hasRead(state, of: user, at: path, login1)
+        }
+    }
+
+    private func hasRead(_ state: Result<Variant, BusError>, of user: UInt32, at path: ObjectPath, _ login1: BusName) {
+        guard self.login1 == login1, let entry = followed[user] else { return }
+        followed[user]?.isReading = false
+        followed[user]?.readsAgain = false
+        switch state {
+        case .failure(.noReply): stayedSilent(about: user, login1)
+        // “active”: one of the user's sessions is in the foreground (org.freedesktop.login1(5), “State”).
+        case .success(let value): set(user, isForeground: value.value == .string("active"))
+        case .failure: set(user, isForeground: false)
+        }
+        if entry.readsAgain { read(user, at: path, of: login1) }
     }
 }

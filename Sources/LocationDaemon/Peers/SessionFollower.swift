@@ -16,13 +16,22 @@ final class SessionFollower {
 
     private let connection: Connection
     private let authorizer: Authorizer
+    private let clock: any Clock
     private var ownerWatch: Subscription?
     private var removals: Subscription?
+    private var isLooking = false
+    private var looksAgain = false
+    private var isSilent = false
+    private var nextLook: Timer?
 
-    init(_ connection: Connection, authorizer: Authorizer) {
+    /// When logind is asked again after it has not answered.
+    private static let retry = Duration.seconds(60)
+
+    init(_ connection: Connection, authorizer: Authorizer, clock: any Clock) {
         self.connection = connection
         self.authorizer = authorizer
-        foreground = ForegroundUsers(connection)
+        self.clock = clock
+        foreground = ForegroundUsers(connection, clock: clock)
     }
 
     func start() {
@@ -35,6 +44,7 @@ final class SessionFollower {
 
     private func follow(_ owner: BusName?) {
         foreground.login1Changed(to: owner)
+        (isSilent, nextLook) = (false, nil)
         removals = owner.map { owner in
             connection.subscribe(
                 to: MatchRule(sender: owner, path: Self.path, interface: Self.manager, member: "SessionRemoved")
@@ -44,15 +54,34 @@ final class SessionFollower {
         if owner != nil { look() }
     }
 
+    /// However many sessions end while logind is being asked, it is asked once more.
     private func look() {
+        nextLook = nil
         let users = authorizer.usersWithSessionRecords
         guard !users.isEmpty else { return }
+        guard !isLooking else { return looksAgain = true }
+        isLooking = true
         ServiceActor.start { [weak self] in
             do {
                 try await self?.endSessions(of: users)
+                self?.hasLooked(nil)
             } catch {
-                Log.warning("logind does not say who is logged in (\(error)); what holds for a session goes on")
+                self?.hasLooked(error)
             }
+        }
+    }
+
+    private func hasLooked(_ error: (any Error)?) {
+        isLooking = false
+        if let error, !isSilent {
+            Log.warning("logind does not say who is logged in (\(error)); what holds for a session goes on")
+        }
+        isSilent = error != nil
+        if isSilent {
+            nextLook = clock.after(Self.retry) { [weak self] in self?.look() }
+        } else if looksAgain {
+            looksAgain = false
+            look()
         }
     }
 

@@ -13,6 +13,7 @@ package final class GPSDSource: LocationSource {
     package nonisolated let kind = Fix.Kind.gnss
     /// Starting a receiver costs more than letting it run on.
     package let stopGrace = Duration.seconds(15)
+    package let looksOnlyWhileRunning = true
     package var report: (@ServiceActor (SourceReport) -> Void)?
 
     /// gpsd's registered port.

@@ -45,7 +45,7 @@ package final class NetworkNMEASource: LocationSource {
 
     package func discover() {
         guard browser == nil else { return }
-        browser = ServiceBrowser("_nmea-0183._tcp", over: connection) { [weak self] in self?.take($0) }
+        browser = ServiceBrowser("_nmea-0183._tcp", over: connection, clock: clock) { [weak self] in self?.take($0) }
     }
 
     package func run(for demand: Demand?) {

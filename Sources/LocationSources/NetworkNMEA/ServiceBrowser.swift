@@ -3,7 +3,7 @@ import EventLoop
 
 /// Follows which services of a type are on the local network, by way of Avahi, as long as there is an Avahi.
 ///
-/// Avahi is never started for it. Its interface: avahi.org, `org.freedesktop.Avahi.Server.xml` (0.8).
+/// Avahi is never started for it, and one that hangs is waited for: it answers when it goes on. Its interface: avahi.org, `org.freedesktop.Avahi.Server.xml` (0.8).
 @ServiceActor
 final class ServiceBrowser {
     enum Event {
@@ -26,8 +26,12 @@ final class ServiceBrowser {
     /// A label of DNS has 63 bytes, escapes make it longer.
     private static let longestName = 255
 
+    /// When Avahi is asked again for what it has refused.
+    private static let waits = Reconnect.Waits(first: .seconds(5), limit: .seconds(300))
+
     private let type: String
     private let connection: Connection
+    private let clock: any Clock
     private let handler: @ServiceActor (Event) -> Void
 
     private var owner: Subscription?
@@ -35,16 +39,25 @@ final class ServiceBrowser {
     /// Which Avahi is being asked; answers of one before count no more.
     private var current: BusName?
     private var browsing: ObjectPath?
-    private var resolving: Set<ObjectPath> = []
+    private var resolving: [ObjectPath: Question] = [:]
+    /// How many questions have no resolver yet.
+    private var asking = 0
+    /// Questions that have come to nothing, until the next attempt.
+    private var unresolved: Set<Question> = []
+    private var failures = 0
+    private var retry: Timer?
     /// On how many interfaces and protocols each name is to be had.
     private var sightings: [String: Int] = [:]
 
     /// Starts looking.
     ///
     /// - Parameter type: such as `_nmea-0183._tcp`.
-    init(_ type: String, over connection: Connection, handler: @escaping @ServiceActor (Event) -> Void) {
+    init(
+        _ type: String, over connection: Connection, clock: any Clock, handler: @escaping @ServiceActor (Event) -> Void
+    ) {
         self.type = type
         self.connection = connection
+        self.clock = clock
         self.handler = handler
         owner = connection.watchOwner(of: Self.avahi) { [weak self] in self?.ownerChanged($0) }
         ServiceActor.start { [weak self] in
@@ -64,8 +77,8 @@ final class ServiceBrowser {
         guard name != current else { return }
         if current != nil { handler(.reset) }
         (current, browsing, signals) = (name, nil, [])
-        resolving = []
-        sightings = [:]
+        (resolving, asking, unresolved, sightings) = ([:], 0, [], [:])
+        (failures, retry) = (0, nil)
         guard let name else { return }
         // Before the first question: answers may come right behind the reply.
         signals = [Self.browser, Self.resolver].map { interface in
@@ -75,14 +88,33 @@ final class ServiceBrowser {
     }
 
     private func browse(_ avahi: BusName) async {
-        do {
+        do throws(BusError) {
             let path = try await connection.call(
                 avahi, .root, Self.server, "ServiceBrowserNew", Self.any, Self.any, type, "", UInt32(0),
-                returning: ObjectPath.self)
-            if current == avahi { browsing = path }
+                returning: ObjectPath.self, timeout: nil)
+            guard current == avahi else { return }
+            browsing = path
+            failures = 0
         } catch {
-            Log.notice("cannot look for \(type) on the network: \(error.message)")
+            guard current == avahi else { return }
+            if failures == 0 { Log.notice("cannot look for \(type) on the network: \(error.message.prefix(200))") }
+            tryAgainLater()
         }
+    }
+
+    private func tryAgainLater() {
+        guard retry == nil else { return }
+        retry = clock.after(Self.waits.wait(failures)) { [weak self] in self?.tryAgain() }
+        failures += 1
+    }
+
+    private func tryAgain() {
+        retry = nil
+        guard let current else { return }
+        if browsing == nil { ServiceActor.start { [weak self] in await self?.browse(current) } }
+        let questions = unresolved
+        unresolved = []
+        for question in questions where sightings[question.name] != nil { resolve(question) }
     }
 
     // MARK: Signals
@@ -99,14 +131,14 @@ final class ServiceBrowser {
             case "ItemRemove": disappeared(name)
             default: break
             }
-        } else if resolving.remove(path) != nil {
-            if member == "Found" { found(signal) }
+        } else if let question = resolving.removeValue(forKey: path) {
+            if member == "Found" { found(signal) } else { failed(question) }
             connection.send(.methodCall(to: signal.sender ?? Self.avahi, path, Self.resolver, "Free"))
         }
     }
 
     /// What a resolver is asked for, in Avahi's order.
-    private struct Question {
+    private struct Question: Hashable {
         let interface, transport: Int32
         let name, type, domain: String
 
@@ -121,15 +153,27 @@ final class ServiceBrowser {
             sightings[question.name] != nil || sightings.count < Self.mostQuestions
         else { return }
         sightings[question.name, default: 0] += 1
-        guard let avahi = current, resolving.count < Self.mostQuestions else { return }
-        ServiceActor.start { [weak self] in await self?.resolve(question, avahi) }
+        resolve(question)
     }
 
-    private func resolve(_ question: Question, _ avahi: BusName) async {
-        let path = try? await connection.call(
-            avahi, .root, Self.server, "ServiceResolverNew", question.interface, question.transport, question.name,
-            question.type, question.domain, Self.any, UInt32(0), returning: ObjectPath.self)
-        if current == avahi, let path { resolving.insert(path) }
+    private func resolve(_ question: Question) {
+        guard let avahi = current else { return }
+        guard resolving.count + asking < Self.mostQuestions else { return failed(question) }
+        asking += 1
+        ServiceActor.start { [weak self, connection] in
+            let path = try? await connection.call(
+                avahi, .root, Self.server, "ServiceResolverNew", question.interface, question.transport, question.name,
+                question.type, question.domain, Self.any, UInt32(0), returning: ObjectPath.self, timeout: nil)
+            guard let self, current == avahi else { return }
+            asking -= 1
+            if let path { resolving[path] = question } else { failed(question) }
+        }
+    }
+
+    private func failed(_ question: Question) {
+        guard unresolved.count < Self.mostQuestions else { return }
+        unresolved.insert(question)
+        tryAgainLater()
     }
 
     private func disappeared(_ name: String) {
@@ -145,6 +189,7 @@ final class ServiceBrowser {
                 String.self, UInt16.self, [[UInt8]].self, UInt32.self, sizeLimit: 65536),
             sightings[name] != nil
         else { return }
+        failures = 0
         handler(.found(name: name, host: host, port: port, txt: txt))
     }
 }

@@ -11,11 +11,15 @@ package enum SourceSelection {
         package var kind: Fix.Kind
         package var availableLevel: AccuracyLevel
         package var isRunning: Bool
+        package var looksOnlyWhileRunning: Bool
 
-        package init(kind: Fix.Kind, availableLevel: AccuracyLevel, isRunning: Bool = false) {
+        package init(
+            kind: Fix.Kind, availableLevel: AccuracyLevel, isRunning: Bool = false, looksOnlyWhileRunning: Bool = false
+        ) {
             self.kind = kind
             self.availableLevel = availableLevel
             self.isRunning = isRunning
+            self.looksOnlyWhileRunning = looksOnlyWhileRunning
         }
 
         fileprivate var isAvailable: Bool { availableLevel > .none }
@@ -49,9 +53,10 @@ package enum SourceSelection {
             }
         }
         // A source that has lost its hardware while it ran waits for it to come back, which it may see only while it runs.
+        // So does one that has never had any, if nobody else would tell it.
         if level == .exact || !isMet() {
-            for (index, candidate) in candidates.enumerated() where candidate.isRunning && !candidate.isAvailable {
-                isSelected[index] = true
+            for (index, candidate) in candidates.enumerated() where !candidate.isAvailable {
+                isSelected[index] = candidate.isRunning || candidate.looksOnlyWhileRunning
             }
         }
         return isSelected

@@ -17,6 +17,8 @@ final class FakeSensorProxy: BusObject {
     private(set) var hasCompass: Bool
     private(set) var heading = -1.0
     var isRefusing = false
+    /// What becomes of claims.
+    let behaviour = FakeBehaviour()
     private(set) var claims = 0
     private(set) var releases = 0
 
@@ -30,8 +32,9 @@ final class FakeSensorProxy: BusObject {
         _ = try await connection.requestName("net.hadess.SensorProxy")
     }
 
-    private func claim(_ call: MethodCall) throws {
+    private func claim(_ call: MethodCall) async throws {
         claims += 1
+        try await behaviour.take()
         if isRefusing { throw BusError.accessDenied("not you") }
     }
 

@@ -57,6 +57,11 @@ package final class ManualClock: Clock {
         pending.contains { $0.deadline == now + delay && $0.timer.timer?.isPending ?? false }
     }
 
+    /// How long it is until the next timer fires; `nil` if none is set.
+    package var untilNextTimer: Duration? {
+        pending.filter { $0.timer.timer?.isPending ?? false }.map { max($0.deadline - now, .zero) }.min()
+    }
+
     /// How many timers have been set in all, those that have ended included.
     package var timersSet: Int { order }
 
