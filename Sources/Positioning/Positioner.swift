@@ -118,11 +118,15 @@ package final class Positioner {
         Position(fine: arbiter.livePick(at: clock.now).map { turned($0) }, coarse: cells.visible)
     }
 
-    /// Whether a receiver has just told the place so well that a lookup would add nothing: within 10 s, to 50 m
-    /// (design/sources.md, section 4).
+    /// Whether the place is known so well without asking anybody that a lookup would add nothing: by a receiver of one's
+    /// own within the last 10 s, or by a setting, to 50 m (design/sources.md, section 4) or as coarse as is asked for.
     package var isSharp: Bool {
-        guard let fine = position.fine, fine.kind == .gnss, let accuracy = fine.horizontalAccuracy else { return false }
-        return accuracy <= 50 && clock.now - fine.measuredAt < .seconds(10)
+        guard let fine = position.fine, let accuracy = fine.horizontalAccuracy, !fine.isForeign else { return false }
+        switch fine.kind {
+        case .gnss where clock.now - fine.measuredAt < .seconds(10), .fixed:
+            return accuracy <= max(demand?.level.coarseRadius ?? 0, 50)
+        default: return false
+        }
     }
 
     /// What a client that starts now gets at once. Without a fine fix in it, the client waits for the next one.

@@ -110,9 +110,10 @@ final class SourceFactory {
             plans.append(.nmeaSerial(device: device, speed: configuration.nmea.speed))
         }
         if configuration.modemGPS.isEnabled { plans.append(.modemGNSS) }
-        plans += lookupPlans(for: configuration)
         if configuration.timeZone.isEnabled { plans.append(.timeZone) }
         if configuration.staticSource.isEnabled { plans.append(.fixedPlace(path: configuration.staticSource.path)) }
+        // After what knows the place at once, and spares the question.
+        plans += lookupPlans(for: configuration)
         if configuration.simulation.isEnabled, let plan = plan(for: configuration.simulation) { plans.append(plan) }
         return plans
     }
@@ -158,6 +159,21 @@ final class SourceFactory {
         return source
     }
 
+    private func cell(_ providers: [String], usesTowers: Bool, usesBaseStations: Bool) -> CellSource {
+        let source = CellSource(
+            directory: modems, lookup: lookups.chain(of: providers), usesTowers: usesTowers,
+            usesBaseStations: usesBaseStations, clock: clock)
+        source.isPositionSharp = { [weak self] in self?.isPositionSharp?() ?? false }
+        return source
+    }
+
+    private func ip(_ providers: [String], accuracy: Double?) -> IPSource {
+        let source = IPSource(
+            lookup: lookups.chain(of: providers), network: lookups.network, accuracy: accuracy, clock: clock)
+        source.isPositionSharp = { [weak self] in self?.isPositionSharp?() ?? false }
+        return source
+    }
+
     /// - Returns: `nil` if the route cannot be read. Another one in its place would be taken for it.
     private func plan(for simulation: Configuration.Simulation) -> Plan? {
         guard let file = simulation.file else { return .drive(speed: simulation.speed) }
@@ -179,12 +195,8 @@ final class SourceFactory {
         case .modemGNSS: ModemGNSSSource(directory: modems, clock: clock)
         case .wifi(let providers): wifi(providers)
         case .cell(let providers, let usesTowers, let usesBaseStations):
-            CellSource(
-                directory: modems, lookup: lookups.chain(of: providers), usesTowers: usesTowers,
-                usesBaseStations: usesBaseStations, clock: clock)
-        case .ip(let providers, let accuracy):
-            IPSource(
-                lookup: lookups.chain(of: providers), network: lookups.network, accuracy: accuracy, clock: clock)
+            cell(providers, usesTowers: usesTowers, usesBaseStations: usesBaseStations)
+        case .ip(let providers, let accuracy): ip(providers, accuracy: accuracy)
         case .timeZone: TimeZoneSource(clock: clock)
         case .fixedPlace(let path): FixedPlaceSource(path: path, clock: clock)
         case .drive(let speed): SimulatedSource(speed: speed, clock: clock)

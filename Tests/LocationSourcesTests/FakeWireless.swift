@@ -49,6 +49,8 @@ final class FakeWireless {
     var behaviour = Behaviour.answers { didSet { answerHeld() } }
     /// The answer to a request for a scan.
     var scanError: BusError?
+    /// What every scan that is asked for hears. Without it such a scan never ends.
+    var surroundings: [FakeAccessPoint]?
     /// What each access point says of itself instead of the truth.
     var lie: [String: Variant]?
     private(set) var adapters: [Adapter] = []
@@ -169,6 +171,9 @@ final class FakeWireless {
             let reply = Message.methodReturn(to: caller, serial: message.serial)
             if let value = try result(message) { try reply.append(value) }
             transport.send(reply)
+            if let surroundings, ["Scan", "RequestScan"].contains(message.member!.string) {
+                try scanned(surroundings)
+            }
         } catch {
             transport.send(.error(BusError(handlerError: error), to: caller, serial: message.serial))
         }

@@ -299,4 +299,36 @@ struct PositionerPowerTests {
 
         #expect(rig.address.demands.count < 10)
     }
+
+    @Test(
+        "a lookup is spared by a receiver's fix that is fresh and good enough, not by a stranger's, and by a set place")
+    @ServiceActor
+    func sharpness() async throws {
+        let rig = Rig()
+        let place = try #require(Coordinate(latitude: 10.5, longitude: 20))
+        func fix(_ kind: Fix.Kind, accuracy: Double, isForeign: Bool = false) -> Fix {
+            Fix(
+                coordinate: place, horizontalAccuracy: accuracy, timestamp: Timestamp(microseconds: rig.clock.wallTime),
+                measuredAt: rig.clock.now, kind: kind, source: "gpsd", isForeign: isForeign)
+        }
+
+        rig.want(.exact)
+        rig.receiver.send(fix(.gnss, accuracy: 51))
+        #expect(!rig.positioner.isSharp)
+        rig.want(.city)
+        #expect(rig.positioner.isSharp)
+        rig.want(.exact)
+        rig.receiver.send(fix(.gnss, accuracy: 50))
+        #expect(rig.positioner.isSharp)
+        await rig.clock.advance(by: .seconds(10))
+        #expect(!rig.positioner.isSharp)
+        rig.receiver.send(fix(.gnss, accuracy: 5, isForeign: true))
+        #expect(!rig.positioner.isSharp)
+        rig.receiver.send(fix(.wifi, accuracy: 5))
+        #expect(!rig.positioner.isSharp)
+        rig.receiver.send(fix(.fixed, accuracy: 50))
+        await rig.clock.advance(by: .seconds(3600))
+
+        #expect(rig.positioner.isSharp)
+    }
 }

@@ -14,6 +14,9 @@ package final class IPSource: LocationSource {
     package nonisolated let kind = Fix.Kind.ip
     package var report: (@ServiceActor (SourceReport) -> Void)?
 
+    /// Whether the place is known so well without asking anybody that the question need not be put.
+    package var isPositionSharp: (@ServiceActor () -> Bool)?
+
     /// How often the question is put while somebody waits for the answer. Behind a router the address may change unseen;
     /// an hour is a sixth of what a fix lives, so that none expires over a few failures, and lets its radius grow by no
     /// more than 11 km.
@@ -22,6 +25,8 @@ package final class IPSource: LocationSource {
     private static let patience = Duration.seconds(8)
     /// How long a failure is remembered at most once nobody asks any more.
     private static let longestGrudge = Duration.seconds(300)
+    /// When to look again whether the place is still known without asking.
+    private static let sharpRest = Duration.seconds(10)
     /// However early the providers say that they may be asked again.
     private static let leastWait = Duration.seconds(1)
 
@@ -111,6 +116,7 @@ package final class IPSource: LocationSource {
 
     private func ask() {
         guard isWanted, search == nil, canAsk else { return }
+        guard isPositionSharp?() != true else { return askAgain(at: clock.now + Self.sharpRest) }
         nextQuestion = nil
         patience = clock.after(Self.patience) { [weak self] in self?.failed(until: nil) }
         search = ServiceActor.task { [weak self, lookup] in

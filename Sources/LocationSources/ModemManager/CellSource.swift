@@ -17,12 +17,17 @@ package final class CellSource: LocationSource {
     package var report: (@ServiceActor (SourceReport) -> Void)?
     package private(set) var availableLevel = AccuracyLevel.none
 
+    /// Whether the place is known so well without asking anybody that no lookup is worth its while.
+    package var isPositionSharp: (@ServiceActor () -> Bool)?
+
     /// Between two looks at the modems.
     static let interval = Duration.seconds(30)
     /// Between two looks that signs bring about, and between two questions for the same cells, at least.
     static let spacing = Duration.seconds(5)
     /// How long an answer is good: a third of the time for which a fix counts.
     static let freshness = Duration.seconds(600)
+    /// When to look again whether the place is still known without asking.
+    private static let sharpRest = Duration.seconds(10)
     /// Radius in metres around a CDMA base station. Nothing tells its reach, which is some kilometres on land.
     private static let baseStationRadius = 5000.0
 
@@ -234,6 +239,10 @@ package final class CellSource: LocationSource {
                     return
                 }
             }
+        }
+        guard isPositionSharp?() != true else {
+            nextQuestion = clock.after(Self.sharpRest) { [weak self] in self?.askIfNeeded() }
+            return
         }
         ask(sight.cells)
     }

@@ -19,14 +19,22 @@ final class WholeService {
     private let connection: Connection
     private let service: Service
 
-    init(_ sources: [any LocationSource], clock: ManualClock) async throws {
+    /// - Parameters:
+    ///   - bus: with the neighbours of the service, where it has any.
+    ///   - onWake: what the program does after a sleep.
+    init(
+        _ sources: [any LocationSource], clock: ManualClock, bus: PrivateBus? = nil,
+        store: any RecordStore = MemoryRecordStore(), onWake: (@ServiceActor () -> Void)? = nil
+    ) async throws {
         self.clock = clock
-        bus = try await PrivateBus()
+        self.bus = if let bus { bus } else { try await PrivateBus() }
+        let bus = self.bus
         connection = try bus.connect()
         positioner = Positioner(sources: sources, clock: clock)
-        let authorizer = Authorizer(policy: AccessPolicy(), store: MemoryRecordStore(), clock: clock)
+        let authorizer = Authorizer(policy: AccessPolicy(), store: store, clock: clock)
         service = Service(
             connection: connection, positioner: positioner, authorizer: authorizer, idleTime: nil, clock: clock)
+        service.onWake = onWake
         let outcome = try await connection.requestName(GeoClueNames.busName)
         try #require(outcome == .owned)
         service.start()
@@ -35,13 +43,15 @@ final class WholeService {
     /// A new application that has a client, and has not started it.
     func application() async throws -> Application { try await Application(bus.connect()) }
 
-    /// A new application whose client runs at level `exact`.
-    func startedApplication(distance: UInt32 = 0, time: UInt32 = 0) async throws -> Application {
+    /// A new application whose client runs.
+    func startedApplication(
+        level: AccuracyLevel = .exact, distance: UInt32 = 0, time: UInt32 = 0
+    ) async throws -> Application {
         let application = try await application()
         try await application.set("DesktopId", .string("org.example.App"))
         try await application.set("DistanceThreshold", .uint32(distance))
         try await application.set("TimeThreshold", .uint32(time))
-        try await application.start()
+        try await application.start(level: level)
         return application
     }
 
@@ -55,14 +65,19 @@ final class Application {
     struct Location: Equatable {
         let latitude, longitude, accuracy, altitude, speed, heading: Double
         let description: String
+        /// In seconds since the epoch.
+        let timestamp: UInt64
     }
 
     /// One for each LocationUpdated, in order.
     private(set) var locations: [Location] = []
+    /// The levels that the manager has announced, in order.
+    private(set) var levels: [UInt32] = []
 
     private let connection: Connection
     private let client: ObjectPath
     private var updates: Subscription?
+    private var changes: Subscription?
     private var announced = 0
 
     fileprivate init(_ connection: Connection) async throws {
@@ -77,6 +92,14 @@ final class Application {
             self?.announced += 1
             ServiceActor.start { [weak self] in await self?.read(location) }
         }
+        let rule = MatchRule(
+            path: GeoClueNames.managerPath, interface: "org.freedesktop.DBus.Properties", member: "PropertiesChanged")
+        changes = connection.subscribe(to: rule) { [weak self] signal in
+            guard let (_, changed) = try? signal.read(as: String.self, [String: Variant].self),
+                case .uint32(let level)? = changed["AvailableAccuracyLevel"]?.value
+            else { return }
+            self?.levels.append(level)
+        }
     }
 
     isolated deinit { connection.close() }
@@ -87,8 +110,17 @@ final class Application {
             property, Variant(value))
     }
 
-    func start() async throws {
-        try await set("RequestedAccuracyLevel", .uint32(AccuracyLevel.exact.rawValue))
+    /// What the manager says can be had.
+    func availableLevel() async throws -> UInt32 {
+        let value = try await connection.call(
+            GeoClueNames.busName, GeoClueNames.managerPath, "org.freedesktop.DBus.Properties", "Get",
+            GeoClueNames.manager.string, "AvailableAccuracyLevel", returning: Variant.self)
+        guard case .uint32(let level) = value.value else { return .max }
+        return level
+    }
+
+    func start(level: AccuracyLevel = .exact) async throws {
+        try await set("RequestedAccuracyLevel", .uint32(level.rawValue))
         _ = try await connection.call(.methodCall(to: GeoClueNames.busName, client, GeoClueNames.client, "Start"))
         // The demand follows at the end of the loop's turn; a call later it has.
         await settle()
@@ -116,10 +148,14 @@ final class Application {
         }
         var description = ""
         if case .string(let text)? = properties?["Description"]?.value { description = text }
+        var timestamp: UInt64 = 0
+        if case .structure(let parts)? = properties?["Timestamp"]?.value, case .uint64(let seconds)? = parts.first {
+            timestamp = seconds
+        }
         locations.append(
             Location(
                 latitude: number("Latitude"), longitude: number("Longitude"), accuracy: number("Accuracy"),
                 altitude: number("Altitude"), speed: number("Speed"), heading: number("Heading"),
-                description: description))
+                description: description, timestamp: timestamp))
     }
 }

@@ -41,6 +41,12 @@ package final class ManualClock: Clock {
         await settle()
     }
 
+    /// Moves both clocks on at once, as a sleep of the machine does: what has come due in it fires after it.
+    package func sleep(for step: Duration) async {
+        move(to: now + step)
+        await advance(by: .zero)
+    }
+
     /// Steps the system clock alone, as an administrator or NTP does.
     package func stepWallTime(by step: Duration) { wallTime += step.wholeMicroseconds }
 
@@ -57,9 +63,14 @@ package final class ManualClock: Clock {
         pending.contains { $0.deadline == now + delay && $0.timer.timer?.isPending ?? false }
     }
 
-    /// How long it is until the next timer fires; `nil` if none is set.
+    /// When the next timer fires, if one is set.
+    package var nextDeadline: Duration? {
+        pending.filter { $0.timer.timer?.isPending ?? false }.map(\.deadline).min()
+    }
+
+    /// How long it is until then.
     package var untilNextTimer: Duration? {
-        pending.filter { $0.timer.timer?.isPending ?? false }.map { max($0.deadline - now, .zero) }.min()
+        nextDeadline.map { max($0 - now, .zero) }
     }
 
     /// How many timers have been set in all, those that have ended included.
