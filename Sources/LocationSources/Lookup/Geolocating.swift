@@ -10,8 +10,9 @@ package protocol Geolocating: AnyObject, Sendable {
     /// Always ends. A cancelled task ends its request at once, with `unavailable`.
     func locate(_ query: LookupQuery) async -> LookupResult
 
-    /// Calls `handler` when ``isReachable`` has changed, and when asking again has become worth while earlier than the
-    /// last answer said, until the observation is let go.
+    /// Calls `handler` when ``isReachable`` has changed, when asking again has become worth while earlier than the last
+    /// answer said, and when the machine is connected in another way and so may be elsewhere, until the observation is
+    /// let go.
     func observe(_ handler: @escaping @ServiceActor () -> Void) -> Observation
 }
 

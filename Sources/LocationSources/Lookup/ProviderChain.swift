@@ -39,6 +39,7 @@ package final class ProviderChain: Geolocating {
     private let observers = Observers()
     private var following: Observation?
     private var wasReachable = false
+    private var attachment: UInt64
 
     /// - Parameters:
     ///   - providers: the preferred one first; one that comes twice is asked once.
@@ -54,6 +55,7 @@ package final class ProviderChain: Geolocating {
         var seen: Set<String> = []
         stations = providers.filter { seen.insert($0.url).inserted }.map { ProviderStation($0, clock: clock) }
         answers = Remembered(for: Self.memory, upTo: Self.mostRemembered)
+        attachment = network.state.attachment
         wasReachable = isReachable
         following = network.observe { [weak self] in self?.networkChanged() }
     }
@@ -164,8 +166,9 @@ package final class ProviderChain: Geolocating {
     private func canReach(_ station: ProviderStation) -> Bool { station.provider.isLocal || network.state.isOnline }
 
     private func networkChanged() {
-        var isWorthAsking = isReachable != wasReachable
-        wasReachable = isReachable
+        let hasMoved = network.state.attachment != attachment
+        var isWorthAsking = isReachable != wasReachable || isReachable && hasMoved
+        (wasReachable, attachment) = (isReachable, network.state.attachment)
         for station in stations where station.forgiveNetwork() { isWorthAsking = true }
         if isWorthAsking { observers.notify() }
     }

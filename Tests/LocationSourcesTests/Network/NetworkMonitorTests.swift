@@ -9,28 +9,10 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct NetworkMonitorTests {
     init() { EventLoop.startThread() }
 
-    /// The kernel, as a test says.
-    @ServiceActor
-    private final class Kernel: RouteFollowing {
-        var onChange: (@ServiceActor () -> Void)?
-        var state: RouteState?
-        private(set) var looks = 0
-
-        func look() -> RouteState? {
-            looks += 1
-            return state
-        }
-
-        func change(to state: RouteState?) {
-            self.state = state
-            onChange?()
-        }
-    }
-
     @ServiceActor
     private final class Bench {
         let clock = ManualClock()
-        let kernel = Kernel()
+        let kernel = ScriptedRoutes()
         let bus: PrivateBus
         let monitor: NetworkMonitor
         let connection: Connection
