@@ -19,7 +19,7 @@ KILLS   = 1000
 BENCH   = ../shared/bench
 GEOCLUE = $(wildcard /usr/libexec/geoclue)
 
-.PHONY: help run check build install uninstall bench fuzz soak format lint asan tsan sanitized recordings \
+.PHONY: help run check build install uninstall bench fuzz soak format lint asan tsan sanitized recordings silence \
     deps deps-build deps-run deps-test
 
 help:
@@ -32,6 +32,7 @@ help:
 	@echo 'make fuzz       each fuzzer for SECONDS ($(SECONDS))'
 	@echo 'make soak       kills the daemon KILLS ($(KILLS)) times in a stream of decisions'
 	@echo 'make asan tsan  the tests under the address and the thread sanitizer'
+	@echo 'make silence    for SECONDS ($(SECONDS)) the daemon asks nobody, if there are stand-ins to ask'
 	@echo 'make recordings recorded receivers through the whole service, if they are there'
 	@echo 'make lint       format and imports;  make format  puts the format right'
 	@echo 'make deps       the Debian packages that all of this needs'
@@ -135,6 +136,11 @@ lint:
 recordings: deps
 	$(SWIFT) build --build-tests
 	NMEA_PACE_MS=$${NMEA_PACE_MS-20} $(SWIFT) test --skip-build --filter RecordedLogsTests
+
+# Without a client, beside a lookup service and a wpa_supplicant of ../shared.
+silence: deps
+	$(SWIFT) build --build-tests
+	SILENCE_SECONDS=$(SECONDS) $(SWIFT) test --skip-build --filter LookupStandInTests
 
 # Without leaks: Swift keeps the pointers to its side tables in a form that the leak sanitizer does not see through. What
 # the service loses is seen by its size, in EndToEndTests.
