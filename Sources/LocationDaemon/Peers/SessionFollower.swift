@@ -77,10 +77,11 @@ final class SessionFollower {
             Log.warning("logind does not say who is logged in (\(error)); what holds for a session goes on")
         }
         isSilent = error != nil
+        let looksAgain = looksAgain
+        self.looksAgain = false
         if isSilent {
             nextLook = clock.after(Self.retry) { [weak self] in self?.look() }
         } else if looksAgain {
-            looksAgain = false
             look()
         }
     }

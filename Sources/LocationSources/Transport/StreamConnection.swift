@@ -26,7 +26,7 @@ package final class StreamConnection {
     /// How long an attempt may take. The kernel alone would try for two minutes.
     package static let connectTimeout = Duration.seconds(10)
 
-    /// What is read at once, and at most four times before others get their turn.
+    /// What is read before others get their turn.
     private static let chunk = 16384
 
     private let handler: @ServiceActor (Event) -> Void
@@ -91,9 +91,7 @@ package final class StreamConnection {
     private func isReady(_ events: Watch.Events) {
         guard let descriptor else { return }
         guard isConnected else { return finishConnecting(descriptor) }
-        for _ in 0..<4 {
-            guard readOnce(descriptor) else { return }
-        }
+        readOnce(descriptor)
     }
 
     private func finishConnecting(_ descriptor: FileDescriptor) {
@@ -107,20 +105,16 @@ package final class StreamConnection {
         handler(.connected)
     }
 
-    /// - Returns: whether there may be more to read, and anybody who wants it.
-    private func readOnce(_ descriptor: FileDescriptor) -> Bool {
+    private func readOnce(_ descriptor: FileDescriptor) {
         withUnsafeTemporaryAllocation(byteCount: Self.chunk, alignment: 1) { buffer in
             let count = read(descriptor.raw, buffer.baseAddress, buffer.count)
             if count > 0 {
                 handler(.received(UnsafeRawBufferPointer(rebasing: buffer[..<count])))
-                return count == buffer.count && self.descriptor != nil
-            }
-            if count == 0 {
+            } else if count == 0 {
                 end(.endOfStream)
             } else if errno != EAGAIN && errno != EINTR {
                 end(.failed(errno))
             }
-            return false
         }
     }
 

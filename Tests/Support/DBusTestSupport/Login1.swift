@@ -87,7 +87,8 @@ package final class Login1: BusObject {
 
     private func released(_ descriptor: Int32) {
         guard let index = locks.firstIndex(where: { $0.descriptor.raw == descriptor }) else { return }
-        locks.remove(at: index).watch.cancel()
+        locks[index].watch.cancel()
+        locks.remove(at: index)
     }
 
     package func prepareForSleep(_ isBeginning: Bool) throws {
