@@ -42,6 +42,8 @@ extension Configuration {
         networkNMEA.isEnabled = false
         nmea.tcp = nil
         nmea.device = nil
+        (cell3G.isEnabled, cdma.isEnabled, modemGPS.isEnabled) = (false, false, false)
+        (wifi.isEnabled, ip.isEnabled, timeZone.isEnabled, compass.isEnabled) = (false, false, false, false)
         staticSource.isEnabled = false
     }
 }
