@@ -122,6 +122,7 @@ final class Daemon {
         // Nothing is left switched on, in a modem for example.
         positioner?.replaceSources([])
         positioner?.compass = nil
+        factory?.end()
         ServiceActor.start { [self] in
             await store?.finish()
             await connection?.sent()

@@ -32,5 +32,8 @@ final class LookupFactory {
     /// Lets go of all chains but these.
     func keep(_ wanted: Set<[String]>) { chains = chains.filter { wanted.contains($0.key) } }
 
+    /// Ends the process that asks, and with it all questions.
+    func end() { transport.end() }
+
     func forget() { chains.values.forEach { $0.forget() } }
 }

@@ -80,6 +80,9 @@ final class SourceFactory {
         submitter?.forget()
     }
 
+    /// Lets go of what would outlive the service.
+    func end() { lookups.end() }
+
     private func updateSubmitter(_ wifi: Configuration.WiFi) {
         guard wifi != submission else { return }
         submission = wifi

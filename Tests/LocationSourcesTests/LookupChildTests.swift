@@ -103,6 +103,25 @@ struct LookupChildTests {
         await until { script.isReaped() }
     }
 
+    @Test("the end of the service is that of a child that hangs, and of its requests")
+    @ServiceActor
+    func end() async throws {
+        let script = try Script(
+            """
+            #!/bin/sh
+            echo $$ >>"$0.pid"
+            exec sleep 1000
+            """)
+        let lookup = LookupProcess(socket: nil, program: script.path, clock: ManualClock())
+        let call = ask(lookup)
+        await until { script.lines(of: "pid").count == 1 }
+
+        lookup.end()
+
+        #expect(await call.value == .failed(reason: "the service ends"))
+        await until { script.isReaped() }
+    }
+
     @Test("a child that does not leave when it is no longer wanted is killed two seconds later")
     @ServiceActor
     func stubborn() async throws {

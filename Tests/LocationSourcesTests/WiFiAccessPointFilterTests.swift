@@ -18,7 +18,10 @@ import Testing
 
     @Test(
         "a name that is hidden, or that asks to be left out, is obeyed",
-        arguments: ["", "\0", "\0\0\0\0", "home_nomap", "_nomap", "my_optout_net", "_optout", "a_optout_nomap"])
+        arguments: [
+            "", "\0", "\0\0\0\0", "home_nomap", "_nomap", "my_optout_net", "_optout", "a_optout_nomap", "Home_NoMap",
+            "my_OPTOUT_net",
+        ])
     func privateNames(name: String) {
         #expect(addresses(seen(0x1, name: name), seen(0x2)) == [0x2])
     }

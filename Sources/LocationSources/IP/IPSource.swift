@@ -17,6 +17,9 @@ package final class IPSource: LocationSource {
     /// Whether the place is known so well without asking anybody that the question need not be put.
     package var isPositionSharp: (@ServiceActor () -> Bool)?
 
+    /// A connection that changes all the time does not make a request each time; one that moves twice at once is served.
+    private static let moveSpacing = Duration.seconds(5)
+
     /// How often the question is put while somebody waits for the answer. Behind a router the address may change unseen;
     /// an hour is a sixth of what a fix lives, so that none expires over a few failures, and lets its radius grow by no
     /// more than 11 km.
@@ -43,6 +46,8 @@ package final class IPSource: LocationSource {
     private var search: Task<Void, Never>?
     private var patience: Timer?
     private var nextQuestion: Timer?
+    /// When it was last asked at once because the machine was connected in another way.
+    private var lastMove: Duration?
     /// When asking again is of use, after a question without an answer.
     private var failedUntil: Duration?
     private var toldLevel = AccuracyLevel.none
@@ -97,9 +102,15 @@ package final class IPSource: LocationSource {
         if state.isTunnelled {
             if isWanted { giveUp() }
         } else if state.attachment != attachment {
+            let isMove = attachment != nil && isWanted
             attachment = state.attachment
             giveUp()
             failedUntil = nil
+            if isMove, let lastMove, clock.now - lastMove < Self.moveSpacing {
+                askAgain(at: lastMove + Self.moveSpacing)
+            } else if isMove {
+                lastMove = clock.now
+            }
             if hasFix {
                 hasFix = false
                 report?(.lost(source: name))

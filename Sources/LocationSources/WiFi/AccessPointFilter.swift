@@ -35,9 +35,11 @@ package struct AccessPointFilter: Sendable, Equatable {
             && point.signal.map { (-100...0).contains($0) } ?? true
     }
 
-    /// Whether the owner has neither hidden the name nor asked in it to be left out.
+    /// Whether the owner has neither hidden the name nor asked in it to be left out, in whatever case.
     private static func isShared(_ name: [UInt8]) -> Bool {
-        name.contains { $0 != 0 } && !name.ends(with: Array("_nomap".utf8)) && !name.holds(Array("_optout".utf8))
+        let name = name.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
+        return name.contains { $0 != 0 } && !name.ends(with: Array("_nomap".utf8))
+            && !name.holds(Array("_optout".utf8))
     }
 
     /// Whether an address may be that of an access point which stays where it is: a maker's, of one device.

@@ -281,6 +281,23 @@ import Testing
         #expect(bench.reports.all.count == 1)
     }
 
+    @Test("a connection that changes all the time makes a request every five seconds, and its last change one too")
+    @ServiceActor
+    func flapping() async throws {
+        let bench = Bench()
+        bench.answer()
+        bench.run()
+        _ = try await bench.reports.nextFix()
+
+        for _ in 0..<100 {
+            bench.network.state.attachment += 1
+            await bench.clock.advance(by: .milliseconds(100))
+        }
+        await bench.clock.advance(by: .seconds(5))
+
+        #expect(bench.lookup.queries.count == 1 + 3)
+    }
+
     @Test("behind a tunnel nothing is asked and nothing lost; after it the place is found anew (C09)")
     @ServiceActor
     func tunnel() async throws {
