@@ -79,10 +79,12 @@ struct RealGPSDTests {
         let bench = try await Bench([Self.standing])
 
         bench.source.run(for: .exact)
-        let fix = await bench.freshFix()
+        // Whoever comes in the middle of an epoch may first hear of a place alone.
+        await until { bench.fixes().last?.horizontalAccuracy == 19 }
 
+        let fix = bench.fixes().last
         #expect(Self.isAt(fix, Self.west))
-        #expect(fix?.horizontalAccuracy == 19 && fix?.altitude == 55.5)
+        #expect(fix?.altitude == 55.5)
         #expect(fix?.measuredAt == bench.clock.now)
     }
 
