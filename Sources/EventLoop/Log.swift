@@ -37,9 +37,23 @@ package enum Log {
         // What a pipe takes at once or not at all (pipe(7), PIPE_BUF).
         if line.utf8.count > 4000 { line = String(decoding: line.utf8.prefix(4000), as: UTF8.self) }
         line.append("\n")
-        // A reader that does not read loses lines, rather than holding up the service.
-        var descriptor = pollfd(fd: 2, events: Int16(POLLOUT), revents: 0)
-        guard poll(&descriptor, 1, 0) == 1 else { return }
-        line.withUTF8 { _ = Glibc.write(2, $0.baseAddress, $0.count) }
+        line.withUTF8(write)
     }
+
+    /// A reader that does not read loses lines, rather than holding up the service.
+    private static func write(_ bytes: UnsafeBufferPointer<UInt8>) {
+        // The journal is at the other end of a socket.
+        let flags = Int32(MSG_NOSIGNAL | MSG_DONTWAIT)
+        guard send(2, bytes.baseAddress, bytes.count, flags) < 0, errno == ENOTSOCK else { return }
+        var target = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        guard poll(&target, 1, 0) == 1 else { return }
+        _ = Glibc.write(descriptor, bytes.baseAddress, bytes.count)
+    }
+
+    /// Standard error, opened anew so that writing never waits, whoever else writes there; the one that there is shares
+    /// its flags with others.
+    private static let descriptor: Int32 = {
+        let own = open("/proc/self/fd/2", O_WRONLY | O_APPEND | O_NONBLOCK | O_CLOEXEC)
+        return own >= 0 ? own : 2
+    }()
 }

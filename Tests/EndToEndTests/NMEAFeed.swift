@@ -71,10 +71,10 @@ final class NMEAFeed {
         waiting = nil
     }
 
+    /// Writes what a reader takes at once; the loop waits for none.
     private func write(_ text: String) {
-        for reader in readers {
-            _ = text.withCString { Glibc.send(reader.raw, $0, strlen($0), Int32(MSG_NOSIGNAL)) }
-        }
+        let flags = Int32(MSG_NOSIGNAL | MSG_DONTWAIT)
+        for reader in readers { _ = text.withCString { Glibc.send(reader.raw, $0, strlen($0), flags) } }
     }
 
     private static func sentence(_ body: String) -> String {
