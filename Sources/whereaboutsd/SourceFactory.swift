@@ -31,7 +31,8 @@ final class SourceFactory {
         case nmeaSerial(device: String, speed: Int?)
         case modemGNSS
         case wifi(providers: [String])
-        case cell(providers: [String], usesTowers: Bool, usesBaseStations: Bool)
+        /// Without providers cells are left out.
+        case cell(providers: [String], usesBaseStations: Bool)
         case ip(providers: [String], accuracy: Double?)
         case timeZone
         case fixedPlace(path: String)
@@ -42,7 +43,7 @@ final class SourceFactory {
         /// Whom it asks, if it asks others.
         var providers: [String]? {
             switch self {
-            case .wifi(let providers), .cell(let providers, _, _), .ip(let providers, _): providers
+            case .wifi(let providers), .cell(let providers, _), .ip(let providers, _): providers
             default: nil
             }
         }
@@ -125,11 +126,10 @@ final class SourceFactory {
     private func lookupPlans(for configuration: Configuration) -> [Plan] {
         var plans: [Plan] = []
         let providers = configuration.lookupProviders
-        let usesTowers = configuration.cell3G.isEnabled && !providers.isEmpty
+        let cellProviders = configuration.cell3G.isEnabled ? providers : []
         let usesBaseStations = configuration.cdma.isEnabled
-        if usesTowers || usesBaseStations {
-            plans.append(
-                .cell(providers: providers, usesTowers: usesTowers, usesBaseStations: usesBaseStations))
+        if !cellProviders.isEmpty || usesBaseStations {
+            plans.append(.cell(providers: cellProviders, usesBaseStations: usesBaseStations))
         }
         if !providers.isEmpty, configuration.wifi.isEnabled {
             plans.append(.wifi(providers: providers))
@@ -162,9 +162,10 @@ final class SourceFactory {
         return source
     }
 
-    private func cell(_ providers: [String], usesTowers: Bool, usesBaseStations: Bool) -> CellSource {
+    private func cell(_ providers: [String], usesBaseStations: Bool) -> CellSource {
+        // A chain of nobody would still follow the network.
         let source = CellSource(
-            directory: modems, lookup: lookups.chain(of: providers), usesTowers: usesTowers,
+            directory: modems, lookup: providers.isEmpty ? nil : lookups.chain(of: providers),
             usesBaseStations: usesBaseStations, clock: clock)
         source.isPositionSharp = { [weak self] in self?.isPositionSharp?() ?? false }
         return source
@@ -197,8 +198,7 @@ final class SourceFactory {
         case .nmeaSerial(let device, let speed): NMEASerialSource(device: device, speed: speed, clock: clock)
         case .modemGNSS: ModemGNSSSource(directory: modems, clock: clock)
         case .wifi(let providers): wifi(providers)
-        case .cell(let providers, let usesTowers, let usesBaseStations):
-            cell(providers, usesTowers: usesTowers, usesBaseStations: usesBaseStations)
+        case .cell(let providers, let usesBaseStations): cell(providers, usesBaseStations: usesBaseStations)
         case .ip(let providers, let accuracy): ip(providers, accuracy: accuracy)
         case .timeZone: TimeZoneSource(clock: clock)
         case .fixedPlace(let path): FixedPlaceSource(path: path, clock: clock)

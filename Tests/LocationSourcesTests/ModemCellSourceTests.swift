@@ -20,8 +20,8 @@ import Testing
         init(usesTowers: Bool = true, usesBaseStations: Bool = true) async throws {
             modems = try await ModemBench()
             source = CellSource(
-                directory: modems.directory, lookup: lookup, usesTowers: usesTowers,
-                usesBaseStations: usesBaseStations, clock: modems.clock)
+                directory: modems.directory, lookup: usesTowers ? lookup : nil, usesBaseStations: usesBaseStations,
+                clock: modems.clock)
             reports = Reports(of: source)
             lookup.answer = { [clock] _ in .found(.somewhere(at: clock.now)) }
             source.discover()

@@ -10,17 +10,12 @@ package final class FixedPlaceSource: LocationSource {
     package nonisolated let kind = Fix.Kind.fixed
     package var report: (@ServiceActor (SourceReport) -> Void)?
 
-    /// The file is read at most once in this time, however often it changes.
-    private static let rest = Duration.seconds(1)
-
     private let path: String
     private let clock: any Clock
 
     private var place: FixedPlace?
     private var isWanted = false
-    private var watch: PathWatch?
-    private var lastReading: Duration?
-    private var nextReading: Timer?
+    private var watch: PacedPathWatch?
     private var lastTrouble: String?
 
     package init(path: String, clock: any Clock) {
@@ -33,8 +28,8 @@ package final class FixedPlaceSource: LocationSource {
     /// Reads the file, and again whenever it changes, whether or not anybody asks: it decides what can be had.
     package func discover() {
         guard watch == nil else { return }
-        watch = PathWatch(path) { [weak self] in self?.fileChanged() }
-        readFile()
+        watch = PacedPathWatch(path, clock: clock) { [weak self] in self?.readFile() }
+        watch?.read()
     }
 
     package func run(for demand: Demand?) {
@@ -43,18 +38,7 @@ package final class FixedPlaceSource: LocationSource {
         if isWanted, !wasWanted { tell() }
     }
 
-    private func fileChanged() {
-        guard nextReading == nil else { return }
-        let wait = lastReading.map { $0 + Self.rest - clock.now } ?? .zero
-        guard wait > .zero else { return readFile() }
-        nextReading = clock.after(wait) { [weak self] in
-            self?.nextReading = nil
-            self?.readFile()
-        }
-    }
-
     private func readFile() {
-        lastReading = clock.now
         let before = place
         place = read()
         guard place != before else { return }

@@ -32,7 +32,7 @@ package final class CellSource: LocationSource {
     private static let baseStationRadius = 5000.0
 
     private let directory: ModemDirectory
-    private let lookup: any Geolocating
+    private let lookup: (any Geolocating)?
     private let sources: ModemSources
     private let clock: any Clock
 
@@ -73,24 +73,23 @@ package final class CellSource: LocationSource {
     }
 
     /// - Parameters:
-    ///   - usesTowers: `[3g] enable`.
-    ///   - usesBaseStations: `[cdma] enable`.
+    ///   - lookup: who is asked where cells are; `nil` to leave them out.
+    ///   - usesBaseStations: whether the word of a CDMA base station counts.
     package init(
-        directory: ModemDirectory, lookup: any Geolocating, usesTowers: Bool = true, usesBaseStations: Bool = true,
-        clock: any Clock
+        directory: ModemDirectory, lookup: (any Geolocating)?, usesBaseStations: Bool = true, clock: any Clock
     ) {
         self.directory = directory
         self.lookup = lookup
         self.clock = clock
-        sources = (usesTowers ? ModemSources.cell3GPP : []).union(usesBaseStations ? .cellCDMA : [])
+        sources = (lookup == nil ? [] : ModemSources.cell3GPP).union(usesBaseStations ? .cellCDMA : [])
     }
 
     package func discover() {
         guard observations.isEmpty else { return }
         observations = [
             directory.observe { [weak self] in self?.update() },
-            lookup.observe { [weak self] in self?.encouraged() },
-        ]
+            lookup?.observe { [weak self] in self?.encouraged() },
+        ].compactMap { $0 }
         directory.start()
         update()
     }
@@ -149,7 +148,7 @@ package final class CellSource: LocationSource {
         }
         return directory.modems.contains { modem in
             let usable = usable(modem)
-            let canTell = usable.contains(.cellCDMA) || usable.contains(.cell3GPP) && lookup.isReachable
+            let canTell = usable.contains(.cellCDMA) || usable.contains(.cell3GPP) && lookup?.isReachable == true
             return canTell && (!isWanted || modem.serves(name))
         }
     }
@@ -224,7 +223,7 @@ package final class CellSource: LocationSource {
     // MARK: Asking
 
     private func askIfNeeded() {
-        guard let sight, !sight.cells.isEmpty, sight.cells != asked, lookup.isReachable else { return }
+        guard let sight, !sight.cells.isEmpty, sight.cells != asked, let lookup, lookup.isReachable else { return }
         if let answer, answer.cells == sight.cells {
             switch answer.result {
             case .found(let place) where !isOld(answer.at):
@@ -244,13 +243,13 @@ package final class CellSource: LocationSource {
             nextQuestion = clock.after(Self.sharpRest) { [weak self] in self?.askIfNeeded() }
             return
         }
-        ask(sight.cells)
+        ask(sight.cells, lookup)
     }
 
-    private func ask(_ cells: [CellTower]) {
+    private func ask(_ cells: [CellTower], _ lookup: any Geolocating) {
         forgetQuestion()
         asked = cells
-        question = ServiceActor.start { [weak self, lookup] in
+        question = ServiceActor.start { [weak self] in
             let result = await lookup.locate(LookupQuery(cells: cells))
             if !Task.isCancelled { self?.answered(result, cells) }
         }

@@ -13,18 +13,13 @@ package final class TimeZoneSource: LocationSource {
     package nonisolated let kind = Fix.Kind.timezone
     package var report: (@ServiceActor (SourceReport) -> Void)?
 
-    /// The link is read at most once in this time, however often it changes.
-    private static let rest = Duration.seconds(1)
-
     private let link: String
     private let database: String
     private let clock: any Clock
 
     private var place: Coordinate?
     private var isWanted = false
-    private var watch: PathWatch?
-    private var lastReading: Duration?
-    private var nextReading: Timer?
+    private var watch: PacedPathWatch?
     private var lastTrouble: Trouble?
 
     /// Why there is no place.
@@ -53,8 +48,8 @@ package final class TimeZoneSource: LocationSource {
     /// Reads the zone, and again whenever it changes, whether or not anybody asks: it decides what can be had.
     package func discover() {
         guard watch == nil else { return }
-        watch = PathWatch(link) { [weak self] in self?.linkChanged() }
-        readZone()
+        watch = PacedPathWatch(link, clock: clock) { [weak self] in self?.readZone() }
+        watch?.read()
     }
 
     package func run(for demand: Demand?) {
@@ -63,18 +58,7 @@ package final class TimeZoneSource: LocationSource {
         if isWanted, !wasWanted { tell() }
     }
 
-    private func linkChanged() {
-        guard nextReading == nil else { return }
-        let wait = lastReading.map { $0 + Self.rest - clock.now } ?? .zero
-        guard wait > .zero else { return readZone() }
-        nextReading = clock.after(wait) { [weak self] in
-            self?.nextReading = nil
-            self?.readZone()
-        }
-    }
-
     private func readZone() {
-        lastReading = clock.now
         let before = place
         do throws(Trouble) {
             place = try find()
