@@ -29,7 +29,7 @@ final class FakeAvahi: BusObject {
     private(set) var freed = 0
 
     /// What becomes of questions.
-    let behaviour = FakeBehaviour()
+    let behaviour: FakeBehaviour
 
     private let connection: Connection
     private var client: BusName?
@@ -37,8 +37,9 @@ final class FakeAvahi: BusObject {
 
     var interfaces: [any ServedInterface] { [Bound(Self.server, to: self)] }
 
-    init(_ connection: Connection) async throws {
+    init(_ connection: Connection, behaviour: FakeBehaviour = FakeBehaviour()) async throws {
         self.connection = connection
+        self.behaviour = behaviour
         connection.objects.add(self, at: .root)
         _ = try await connection.requestName("org.freedesktop.Avahi")
     }

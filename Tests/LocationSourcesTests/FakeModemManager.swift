@@ -79,6 +79,12 @@ final class FakeBehaviour {
         waiting = []
     }
 
+    /// - Parameter refusal: the answer when it refuses.
+    func become(_ manner: Manner, refusal: BusError = .accessDenied("not you")) {
+        self.refusal = manner == .refuses ? refusal : nil
+        if manner == .hangs { hang() } else { release() }
+    }
+
     func take() async throws {
         if isHanging { await withCheckedContinuation { waiting.append($0) } }
         if let refusal { throw refusal }

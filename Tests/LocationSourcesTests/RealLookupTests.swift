@@ -27,6 +27,9 @@ struct RealLookupTests {
         }
     }
 
+    /// Programs that are confined cannot be searched for leaks, and fail where they should be.
+    private static let sanitizer = "ASAN_OPTIONS=\(ProcessInfo.processInfo.environment["ASAN_OPTIONS"] ?? "")"
+
     /// The program with its standard input and output in the test's hand.
     @ServiceActor
     private struct Direct {
@@ -40,7 +43,8 @@ struct RealLookupTests {
             _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
             peer = LoopbackPeer(FileDescriptor(adopting: ends[0]))
             child = try ChildProcess(
-                RealLookupTests.program, environment: environment, stream: FileDescriptor(adopting: ends[1]))
+                RealLookupTests.program, environment: environment + [RealLookupTests.sanitizer],
+                stream: FileDescriptor(adopting: ends[1]))
             let (end, sink) = AsyncStream.makeStream(of: ChildProcess.Exit.self)
             self.end = end
             child.onExit = { sink.yield($0) }
@@ -93,7 +97,8 @@ struct RealLookupTests {
         let server = try LoopbackServer.tcp()
         let socket = LoopbackServer.freshPath().description
         defer { unlink(socket) }
-        let process = try ChildProgram("systemd-socket-activate", ["-l", socket, Self.program])
+        let process = try ChildProgram(
+            "systemd-socket-activate", ["-E", Self.sanitizer, "-l", socket, Self.program])
         _ = try await process.errors.next(containing: "Listening on")
         var lookup: LookupProcess? = LookupProcess(socket: socket, program: nil, clock: LoopClock.shared)
 

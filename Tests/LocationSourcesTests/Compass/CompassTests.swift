@@ -161,14 +161,14 @@ import Testing
     func refuses() async throws {
         let bench = try await Bench()
         let proxy = try await bench.proxy()
-        proxy.isRefusing = true
+        proxy.behaviour.refusal = .accessDenied("not you")
         bench.compass.isWanted = true
         await until { bench.clock.hasTimer(in: .seconds(60)) }
 
         try proxy.turn(10)
         try await bench.settle(proxy)
         #expect(bench.compass.heading == nil)
-        proxy.isRefusing = false
+        proxy.behaviour.refusal = nil
         await bench.clock.advance(by: .seconds(60))
 
         await until { bench.compass.heading == 10 }

@@ -16,16 +16,19 @@ final class FakeSensorProxy: BusObject {
     private let connection: Connection
     private(set) var hasCompass: Bool
     private(set) var heading = -1.0
-    var isRefusing = false
     /// What becomes of claims.
-    let behaviour = FakeBehaviour()
+    let behaviour: FakeBehaviour
     private(set) var claims = 0
     private(set) var releases = 0
 
     var interfaces: [any ServedInterface] { [Bound(Self.interface, to: self)] }
 
-    init(_ connection: Connection, hasCompass: Bool = true, heading: Double = -1) async throws {
+    init(
+        _ connection: Connection, hasCompass: Bool = true, heading: Double = -1,
+        behaviour: FakeBehaviour = FakeBehaviour()
+    ) async throws {
         self.connection = connection
+        self.behaviour = behaviour
         self.hasCompass = hasCompass
         self.heading = heading
         connection.objects.add(self, at: Self.path)
@@ -35,7 +38,6 @@ final class FakeSensorProxy: BusObject {
     private func claim(_ call: MethodCall) async throws {
         claims += 1
         try await behaviour.take()
-        if isRefusing { throw BusError.accessDenied("not you") }
     }
 
     private func release(_ call: MethodCall) { releases += 1 }

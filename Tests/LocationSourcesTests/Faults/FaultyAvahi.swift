@@ -13,6 +13,7 @@ final class FaultyAvahi: FaultyNeighbour {
     private let world: FaultWorld
     private let phone: LoopbackServer
     private var peers: [LoopbackPeer] = []
+    private let behaviour = FakeBehaviour()
     private var fake: FakeAvahi?
 
     init(in world: FaultWorld) async throws {
@@ -28,11 +29,9 @@ final class FaultyAvahi: FaultyNeighbour {
     var served: Int { world.accepted["network-nmea"] ?? 0 }
 
     func become(_ manner: Manner) async throws {
-        let fake: FakeAvahi
-        if let known = self.fake { fake = known } else { fake = try await FakeAvahi(world.bus.connect()) }
-        if manner == .hangs { fake.behaviour.hang() } else { fake.behaviour.release() }
-        fake.behaviour.refusal = manner == .refuses ? .failed("too many objects") : nil
-        guard self.fake == nil else { return }
+        behaviour.become(manner, refusal: .failed("too many objects"))
+        guard fake == nil else { return }
+        let fake = try await FakeAvahi(world.bus.connect(), behaviour: behaviour)
         self.fake = fake
         guard case .tcp(_, let port) = phone.address else { return }
         try fake.add(.init(name: "phone", port: port))

@@ -29,14 +29,14 @@ final class FaultyLogind: FaultyNeighbour {
     }
 
     func become(_ manner: Manner) async throws {
-        let fake: Login1
-        if let known = self.fake { fake = known } else { fake = try await Login1(world.bus.connect(), [:]) }
-        self.fake = fake
-        switch manner {
-        case .hangs: fake.manner = .deaf
-        case .refuses: fake.manner = .refusing
-        default: fake.manner = .granting
-        }
+        let manner: Login1.Manner =
+            switch manner {
+            case .hangs: .deaf
+            case .refuses: .refusing
+            default: .granting
+            }
+        fake?.manner = manner
+        if fake == nil { fake = try await Login1(world.bus.connect(), [:], manner: manner) }
     }
 
     func die() async throws {
@@ -62,6 +62,7 @@ final class FaultySensorProxy: FaultyNeighbour {
 
     private let world: FaultWorld
     private let compass: Compass
+    private let behaviour = FakeBehaviour()
     private var fake: FakeSensorProxy?
     private(set) var served = 0
     private var heading = 0.0
@@ -75,11 +76,8 @@ final class FaultySensorProxy: FaultyNeighbour {
     func attach(to positioner: Positioner) { positioner.compass = compass }
 
     func become(_ manner: Manner) async throws {
-        let fake: FakeSensorProxy
-        if let known = self.fake { fake = known } else { fake = try await FakeSensorProxy(world.bus.connect()) }
-        self.fake = fake
-        if manner == .hangs { fake.behaviour.hang() } else { fake.behaviour.release() }
-        fake.isRefusing = manner == .refuses
+        behaviour.become(manner)
+        if fake == nil { fake = try await FakeSensorProxy(world.bus.connect(), behaviour: behaviour) }
         try turn()
     }
 

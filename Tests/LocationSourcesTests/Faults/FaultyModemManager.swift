@@ -26,8 +26,7 @@ final class FaultyModemManager: FaultyNeighbour {
         let fake = try self.fake ?? FakeModemManager(world.bus.connect())
         let isNew = self.fake == nil
         self.fake = fake
-        if manner == .hangs { fake.behaviour.hang() } else { fake.behaviour.release() }
-        fake.behaviour.refusal = manner == .refuses ? FakeModem.unauthorized : nil
+        fake.behaviour.become(manner, refusal: FakeModem.unauthorized)
         guard isNew else { return }
         modem = fake.plug()
         try await act()

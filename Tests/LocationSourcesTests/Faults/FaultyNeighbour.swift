@@ -37,7 +37,10 @@ extension FaultyNeighbour {
 /// What the parts under test live in.
 @ServiceActor
 final class FaultWorld {
+    /// That of the neighbour and of what talks to it.
     let clock = ManualClock()
+    /// The same time for the positioner, whose timers tell nothing of the neighbour.
+    let positionerClock = ManualClock()
     /// Where it is needed.
     private(set) var bus: PrivateBus!
     private(set) var connection: Connection!
@@ -58,10 +61,21 @@ final class FaultWorld {
         await clock.settle()
     }
 
+    func advance(by time: Duration) async {
+        let end = clock.now + time
+        while clock.now < end {
+            let next = [clock.untilNextTimer, positionerClock.untilNextTimer].compactMap { $0 }.min() ?? time
+            // Nothing comes from a time that the positioner has yet to see.
+            let step = min(max(next, .microseconds(1)), end - clock.now)
+            await positionerClock.advance(by: step)
+            await clock.advance(by: step)
+        }
+    }
+
     /// Goes on to the next thing that happens by itself, or by a minute.
     func step() async throws {
         try await settle()
-        await clock.advance(by: min(clock.untilNextTimer ?? .seconds(60), .seconds(60)))
+        await advance(by: min(clock.untilNextTimer ?? .seconds(60), .seconds(60)))
         try await settle()
     }
 

@@ -29,14 +29,17 @@ package final class Login1: BusObject {
     package enum Manner { case granting, refusing, deaf }
 
     /// How it answers who wants to delay sleep.
-    package var manner = Manner.granting
+    package var manner: Manner
     /// What was asked for.
     package private(set) var inhibitions: [String] = []
     private var locks: [(descriptor: FileDescriptor, watch: Watch)] = []
 
-    package init(_ connection: Connection, _ sessions: [String: (user: UInt32, begin: Int64)]) async throws {
+    package init(
+        _ connection: Connection, _ sessions: [String: (user: UInt32, begin: Int64)], manner: Manner = .granting
+    ) async throws {
         self.connection = connection
         self.sessions = sessions
+        self.manner = manner
         connection.objects.add(self, at: "/org/freedesktop/login1")
         connection.objects.add(
             .init(object: { [weak self] path, _ in self?.session(path) }, children: { _, _ in [] }),
