@@ -5,14 +5,16 @@ struct ControlGroup {
     private init(path: Substring) {
         // The kernel marks the path of a group that has been removed under its process (cgroups(7)).
         let path = path.hasSuffix(" (deleted)") ? path.dropLast(10) : path
-        components = path.split(separator: "/").map(String.init)
+        components = path.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
     }
 
     /// The paths that `/proc/PID/cgroup` gives for systemd's own hierarchy: the unified one (`0::…`), and the named one
     /// of legacy and hybrid systems (`1:name=systemd:…`). Controllers have paths of their own, which say nothing.
     static func paths(in file: String) -> [ControlGroup] {
-        file.split(whereSeparator: \.isNewline).compactMap { line in
-            let fields = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+        // By bytes, which is many times faster: it is done for every peer.
+        file.utf8.split(separator: UInt8(ascii: "\n")).compactMap { line in
+            let fields = line.split(separator: UInt8(ascii: ":"), maxSplits: 2, omittingEmptySubsequences: false)
+                .map(Substring.init)
             guard fields.count == 3, fields[2].hasPrefix("/") else { return nil }
             guard fields[1] == "name=systemd" || (fields[0] == "0" && fields[1].isEmpty) else { return nil }
             return ControlGroup(path: fields[2])

@@ -8,6 +8,10 @@ import Positioning
 @ServiceActor
 struct ActiveClients {
     private(set) var clients: [ClientObject] = []
+    /// What each of them wants.
+    private var demands: [Demand] = []
+    /// How many want the same.
+    private var clientsByDemand: [Demand: Int] = [:]
     private var clientsByUser: [UInt32: Int] = [:]
     /// The users that they belong to.
     private(set) var userIDs: Set<UInt32> = []
@@ -18,24 +22,22 @@ struct ActiveClients {
     mutating func update(_ number: UInt64, _ client: ClientObject?) {
         let index = position(of: number)
         let isKnown = index < clients.count && clients[index].number == number
-        if let client, client.isActive {
-            if !isKnown {
-                clients.insert(client, at: index)
-                count(client.peer.userID, 1)
-            }
-        } else if isKnown {
+        if isKnown {
             count(clients.remove(at: index).peer.userID, -1)
+            clientsByDemand.count(demands.remove(at: index), -1)
+        }
+        if let client, let demand = client.demand {
+            clients.insert(client, at: index)
+            demands.insert(demand, at: index)
+            count(client.peer.userID, 1)
+            clientsByDemand.count(demand, 1)
         }
     }
 
     /// What all of them together want of the sources; `nil` if there are none.
     var demand: Demand? {
-        var union: Demand?
-        for client in clients {
-            guard let demand = client.demand else { continue }
-            union?.formUnion(demand)
-            if union == nil { union = demand }
-        }
+        guard var union = clientsByDemand.keys.first else { return nil }
+        for demand in clientsByDemand.keys { union.formUnion(demand) }
         return union
     }
 
@@ -49,9 +51,8 @@ struct ActiveClients {
     }
 
     private mutating func count(_ userID: UInt32, _ change: Int) {
-        let count = clientsByUser[userID, default: 0] + change
-        clientsByUser[userID] = count == 0 ? nil : count
-        if count == 0 { userIDs.remove(userID) } else { userIDs.insert(userID) }
+        clientsByUser.count(userID, change)
+        if clientsByUser[userID] == nil { userIDs.remove(userID) } else { userIDs.insert(userID) }
     }
 
     /// Where a client with this number is, or would be.
@@ -62,5 +63,13 @@ struct ActiveClients {
             if clients[middle].number < number { low = middle + 1 } else { high = middle }
         }
         return low
+    }
+}
+
+extension Dictionary where Value == Int {
+    /// Counts `key` up or down; what has come to nothing is no longer in it.
+    fileprivate mutating func count(_ key: Key, _ change: Int) {
+        let count = self[key, default: 0] + change
+        self[key] = count == 0 ? nil : count
     }
 }

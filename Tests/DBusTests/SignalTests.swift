@@ -25,6 +25,35 @@ struct SignalTests {
         #expect(try await atOther.next().member == "Public")
     }
 
+    @Test("signals of one template begin alike and go their own ways, and nobody else gets them")
+    @ServiceActor
+    func template() async throws {
+        let bus = try await PrivateBus()
+        let (sender, one, other) = (try bus.connect(), try bus.connect(), try bus.connect())
+        let rule = MatchRule(sender: sender.uniqueName, path: "/a")
+        let (atOne, atOther) = (Listener(one, rule), Listener(other, rule))
+        try await one.settle()
+        try await other.settle()
+        let template = try SignalTemplate(
+            "/a", "org.example.Test", "Moved", to: one.uniqueName, beginningWith: "ship", Int32(7))
+        let changes = try SignalTemplate.propertiesChanged("/a", "org.example.Test", to: one.uniqueName)
+
+        try sender.emit(template, 1.5)
+        try sender.emit(template, "elsewhere")
+        try sender.emitPropertyChanged(changes, "Speed", 3.5)
+        try sender.emit("/a", "org.example.Test", "Last", to: nil)
+
+        #expect(try await atOne.next().read(as: String.self, Int32.self, Double.self) == ("ship", Int32(7), 1.5))
+        let second = try await atOne.next()
+        #expect(second.member == "Moved" && second.interface == "org.example.Test")
+        #expect(try second.read(as: String.self, Int32.self, String.self) == ("ship", Int32(7), "elsewhere"))
+        let third = try await atOne.next()
+        #expect(third.member == "PropertiesChanged" && third.signature == "sa{sv}as")
+        let (interface, changed) = try third.read(as: String.self, [String: Variant].self)
+        #expect(interface == "org.example.Test" && changed == ["Speed": Variant(.double(3.5))])
+        #expect(try await atOther.next().member == "Last")
+    }
+
     @Test("a subscription passes what its rule says, each part of it")
     @ServiceActor
     func matching() async throws {

@@ -7,22 +7,20 @@ extension Connection {
     package func emitPropertiesChanged(
         _ path: ObjectPath, _ interface: InterfaceName, to destination: BusName?, _ properties: [Value.Entry]
     ) throws(WriteError) {
-        let signal = Message.signal(
-            path, StandardInterfaces.properties, StandardInterfaces.propertiesChanged, to: destination)
-        try signal.append(interface.string)
+        let signal = try SignalTemplate.propertiesChanged(path, interface, to: destination).message()
         try signal.append(.dictionary(key: String.signature, value: Variant.signature, properties))
         try signal.append([String]())
         send(signal)
     }
 
     /// The same for one property, straight to the wire: it goes out to every client with every fix.
+    ///
+    /// - Parameter template: made by ``SignalTemplate/propertiesChanged(_:_:to:)``.
     package func emitPropertyChanged<T: DBusType>(
-        _ path: ObjectPath, _ interface: InterfaceName, to destination: BusName?, _ property: MemberName, _ value: T
+        _ template: SignalTemplate, _ property: MemberName, _ value: T
     ) throws(WriteError) {
-        let signal = Message.signal(
-            path, StandardInterfaces.properties, StandardInterfaces.propertiesChanged, to: destination)
+        let signal = template.message()
         let writer = MessageWriter(appendingTo: signal)
-        try interface.string.write(to: writer)
         try writer.writeContainer("a", Self.propertyEntry) { changed throws(WriteError) in
             try changed.writeContainer("e") { entry throws(WriteError) in
                 try property.string.write(to: entry)

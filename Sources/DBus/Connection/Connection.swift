@@ -80,6 +80,15 @@ package final class Connection {
         transport.send(message)
     }
 
+    /// Sends a signal that begins like others.
+    ///
+    /// - Parameter values: the arguments that are not in the template.
+    package func emit<each T: DBusType>(_ template: SignalTemplate, _ values: repeat each T) throws(WriteError) {
+        let message = template.message()
+        try message.append(repeat each values)
+        transport.send(message)
+    }
+
     /// Announces a property in the next `PropertiesChanged` of its object, which follows the reply of the call that is
     /// being handled. Several changes of one object go out as one signal, with the values of that moment.
     ///

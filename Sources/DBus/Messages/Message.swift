@@ -55,6 +55,9 @@ package final class Message: @unchecked Sendable {
         return message
     }
 
+    /// The same header and body once more, to be sent as a message of its own.
+    func copy() -> Message { Self.adopt(dbus_message_copy(pointer)) }
+
     /// The reply to the call that `caller` sent under `serial`, still without results.
     static func methodReturn(to caller: BusName, serial: UInt32) -> Message {
         let message = adopt(dbus_message_new(Kind.methodReturn.rawValue))

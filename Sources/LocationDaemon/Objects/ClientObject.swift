@@ -22,8 +22,7 @@ package final class ClientObject: BusObject {
         Signal("LocationUpdated", "old", "new", of: ObjectPath.self, ObjectPath.self)
     }
 
-    // Literals are checked wherever they stand; these two go out with every fix.
-    private static let locationUpdated: MemberName = "LocationUpdated"
+    // Literals are checked wherever they stand; this one goes out with every fix.
     private static let location: MemberName = "Location"
 
     private enum State: Equatable {
@@ -54,6 +53,8 @@ package final class ClientObject: BusObject {
     private var countedUse: (day: AccessHistory.Day, level: AccuracyLevel)?
 
     private(set) var locations: LocationChain
+
+    private var signals: (updated: SignalTemplate, changed: SignalTemplate)?
 
     init(number: UInt64, peer: Peer, environment: ClientEnvironment) {
         self.number = number
@@ -205,8 +206,9 @@ package final class ClientObject: BusObject {
         if locations.append(fix, now: environment.clock.now) { environment.locationReplaced() }
         let new = locations.path
         send {
-            try environment.connection.emit(path, GeoClueNames.client, Self.locationUpdated, to: owner, old, new)
-            try environment.connection.emitPropertyChanged(path, GeoClueNames.client, to: owner, Self.location, new)
+            let signals = try fixSignals()
+            try environment.connection.emit(signals.updated, old, new)
+            try environment.connection.emitPropertyChanged(signals.changed, Self.location, new)
         }
     }
 
@@ -218,6 +220,17 @@ package final class ClientObject: BusObject {
         send {
             try environment.connection.emitPropertiesChanged(locations.path, GeoClueNames.location, to: owner, changes)
         }
+    }
+
+    /// What goes out with every fix; made with the first.
+    private func fixSignals() throws -> (updated: SignalTemplate, changed: SignalTemplate) {
+        if let signals { return signals }
+        let made = try (
+            updated: SignalTemplate(path, GeoClueNames.client, "LocationUpdated", to: owner),
+            changed: SignalTemplate.propertiesChanged(path, GeoClueNames.client, to: owner)
+        )
+        signals = made
+        return made
     }
 
     private func send(_ body: () throws -> Void) {

@@ -49,7 +49,7 @@ extension ProcessFacts {
         // The second field is the command in parentheses, which may hold anything, parentheses too.
         guard let bytes = contents(of: "\(proc)/\(process)/stat"), let end = bytes.lastIndex(of: UInt8(ascii: ")"))
         else { return nil }
-        let fields = bytes[(end + 1)...].split(separator: UInt8(ascii: " "))
+        let fields = bytes[(end + 1)...].split(separator: UInt8(ascii: " "), maxSplits: 20)
         guard fields.count > 19, let ticks = Int64(String(decoding: fields[19], as: UTF8.self)) else { return nil }
         let perSecond = Int64(sysconf(Int32(_SC_CLK_TCK)))
         return .seconds(ticks / perSecond) + .milliseconds(ticks % perSecond * 1000 / perSecond)
