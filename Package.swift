@@ -85,7 +85,7 @@ let package = Package(
         support("LocationTestSupport", ["EventLoop", "Geolocation", "Positioning"]),
         tests("EventLoopTests", ["EventLoop"]),
         tests("DBusTests", ["DBus", "DBusTestSupport", "EventLoop", "LocationTestSupport"]),
-        tests("GeolocationTests", ["Geolocation"]),
+        tests("GeolocationTests", ["Geolocation", "LocationTestSupport"]),
         tests("JSONTests", ["JSON"]),
         tests("LookupProtocolTests", ["LookupProtocol"]),
         tests("NMEATests", ["Geolocation", "NMEA", "NMEATestSupport"]),

@@ -13,6 +13,8 @@ final class Desk {
     private(set) var changes: [UInt32?] = []
 
     static nonisolated let maps = ApplicationIdentity(trust: .flatpak, id: "org.example.Maps")
+    /// Who is refused, where nothing else is said.
+    static nonisolated let subject = Denial.Subject(application: maps, userID: 1)
     static nonisolated let plain = ApplicationIdentity(trust: .claimed, id: "maps")
 
     init(_ policy: AccessPolicy = Desk.policy(), store: HeldStore = HeldStore()) {
@@ -39,6 +41,17 @@ final class Desk {
         try authorizer.agentRegistered(agent, from: .unnamed)
         authorizer.ceilingChanged(of: agent, to: ceiling)
     }
+
+    /// Another agent that has registered, and has sent that it sets no limit.
+    func agent(
+        _ id: String = "shell", user: UInt32 = 1, _ behaviour: ScriptedAgent.Behaviour = .thinks
+    ) throws -> ScriptedAgent {
+        let agent = ScriptedAgent(id, user: user, behaviour)
+        try register(agent)
+        return agent
+    }
+
+    func agent(_ behaviour: ScriptedAgent.Behaviour) throws -> ScriptedAgent { try agent("shell", behaviour) }
 
     /// Calls the authorizer, and comes back when the call has come to its first wait.
     func call(_ requester: Requester = requester(), _ level: AccuracyLevel = .exact) async -> Call {

@@ -1,12 +1,13 @@
 import Foundation
 import Geolocation
+import LocationTestSupport
 import Testing
 
 @Suite("The coarse grid")
 struct CoarseGridTests {
     /// Places all over the Earth, equally dense everywhere, with the awkward ones added; the same in each run.
     private static let places: [Coordinate] = {
-        var generator = SplitMix64(state: 7)
+        var generator = SplitMix64(7)
         let random = (0..<4_000).compactMap { _ in
             Coordinate(
                 latitude: asin(Double.random(in: -1...1, using: &generator)) * 180 / .pi,
@@ -176,18 +177,5 @@ struct CoarseGridTests {
 
         let text = "\(cell) \(String(reflecting: cell)) \(dumped)"
         #expect(!text.contains { $0.isNumber })
-    }
-}
-
-/// Steele, Lea and Flood's SplitMix64: small, and the same in each run.
-private struct SplitMix64: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

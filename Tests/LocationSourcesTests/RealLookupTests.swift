@@ -11,76 +11,17 @@ import Testing
 struct RealLookupTests {
     init() { EventLoop.startThread() }
 
-    private static let program = LookupProcess.installedProgram ?? ""
-
-    /// What an HTTP server of the test is asked. The body is one line.
-    private struct Asked {
-        let head: [String]
-        let body: String?
-
-        @ServiceActor
-        init(_ peer: LoopbackPeer) async {
-            var head: [String] = []
-            while let line = await peer.nextLine(), line != "\r" { head.append(line.filter { $0 != "\r" }) }
-            self.head = head
-            body = await peer.nextLine()
-        }
-    }
-
-    /// Programs that are confined cannot be searched for leaks, and fail where they should be.
-    private static let sanitizer = "ASAN_OPTIONS=\(ProcessInfo.processInfo.environment["ASAN_OPTIONS"] ?? "")"
-
-    /// The program with its standard input and output in the test's hand.
-    @ServiceActor
-    private struct Direct {
-        let peer: LoopbackPeer
-        let child: ChildProcess
-        private let end: AsyncStream<ChildProcess.Exit>
-
-        init(environment: [String] = []) throws {
-            var ends: [Int32] = [-1, -1]
-            try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0)
-            _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
-            peer = LoopbackPeer(FileDescriptor(adopting: ends[0]))
-            child = try ChildProcess(
-                RealLookupTests.program, environment: environment + [RealLookupTests.sanitizer],
-                stream: FileDescriptor(adopting: ends[1]))
-            let (end, sink) = AsyncStream.makeStream(of: ChildProcess.Exit.self)
-            self.end = end
-            child.onExit = { sink.yield($0) }
-        }
-
-        func answer(_ request: RequestLine) async throws -> LookupOutcome {
-            peer.send(try request.text())
-            let line = try #require(await peer.nextLine())
-            let answer = try AnswerLine(reading: Array(line.utf8))
-            #expect(answer.id == request.id)
-            return answer.outcome
-        }
-
-        func exit() async -> ChildProcess.Exit? {
-            for await exit in end { return exit }
-            return nil
-        }
-    }
-
-    private static func request(_ url: String, body: String = "{\"considerIp\":true}\n") -> LookupRequest {
-        LookupRequest(url: url, userAgent: "Whereabouts/0 (test)", body: Array(body.utf8))
-    }
-
-    private static func failed(_ outcome: LookupOutcome) -> String? {
-        if case .failed(let reason) = outcome { reason } else { nil }
-    }
-
     @Test("a request arrives as a POST of JSON with the user agent, and its answer comes back")
     @ServiceActor
     func exchange() async throws {
         let server = try LoopbackServer.tcp()
-        let lookup = LookupProcess(socket: nil, program: Self.program, clock: LoopClock.shared)
+        let lookup = LookupProcess(socket: nil, program: RealLookup.program, clock: LoopClock.shared)
 
-        let call = ServiceActor.task { await lookup.send(Self.request("http://\(server.address)/v1/geolocate?key=k")) }
+        let call = ServiceActor.task {
+            await lookup.send(RealLookup.request("http://\(server.address)/v1/geolocate?key=k"))
+        }
         let peer = try await server.nextPeer()
-        let asked = await Asked(peer)
+        let asked = await AskedRequest(peer)
         peer.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nhere")
 
         #expect(await call.value == .answered(.init(status: 200, body: Array("here".utf8))))
@@ -98,14 +39,16 @@ struct RealLookupTests {
         let socket = LoopbackServer.freshPath().description
         defer { unlink(socket) }
         let process = try ChildProgram(
-            "systemd-socket-activate", ["-E", Self.sanitizer, "-l", socket, Self.program])
+            "systemd-socket-activate", ["-E", RealLookup.sanitizer, "-l", socket, RealLookup.program])
         _ = try await process.errors.next(containing: "Listening on")
         var lookup: LookupProcess? = LookupProcess(socket: socket, program: nil, clock: LoopClock.shared)
 
         for wait in [nil, 90] as [UInt32?] {
-            let call = ServiceActor.task { [lookup] in await lookup?.send(Self.request("http://\(server.address)/")) }
+            let call = ServiceActor.task { [lookup] in
+                await lookup?.send(RealLookup.request("http://\(server.address)/"))
+            }
             let peer = try await server.nextPeer()
-            _ = await Asked(peer)
+            _ = await AskedRequest(peer)
             let header = wait.map { "Retry-After: \($0)\r\n" } ?? ""
             peer.send("HTTP/1.1 503 No\r\nConnection: close\r\n\(header)Content-Length: 0\r\n\r\n")
             #expect(await call.value == .answered(.init(status: 503, retryAfter: wait, body: [])))
@@ -115,155 +58,48 @@ struct RealLookupTests {
         #expect(await process.ended() == .status(0))
     }
 
-    @Test("it does not follow to another address")
-    @ServiceActor
-    func redirect() async throws {
-        let (server, other) = (try LoopbackServer.tcp(), try LoopbackServer.tcp())
-        let lookup = LookupProcess(socket: nil, program: Self.program, clock: LoopClock.shared)
-
-        let call = ServiceActor.task { await lookup.send(Self.request("http://\(server.address)/")) }
-        let peer = try await server.nextPeer()
-        _ = await Asked(peer)
-        peer.send("HTTP/1.1 307 There\r\nLocation: http://\(other.address)/\r\nContent-Length: 0\r\n\r\n")
-
-        #expect(await call.value == .answered(.init(status: 307, body: [])))
-        #expect(other.accepted == 0)
-    }
-
-    @Test("an answer of the limit is passed on; one that is longer, said to be so or not, is cut off as a failure")
-    @ServiceActor
-    func longAnswer() async throws {
-        let limit = LookupLimits.answerBody
-        let lookup = LookupProcess(socket: nil, program: Self.program, clock: LoopClock.shared)
-        for (header, size) in [("Content-Length: \(limit)\r\n", limit), ("", limit + 1), ("X: y\r\n", 40 * limit)] {
-            let server = try LoopbackServer.tcp()
-            let call = ServiceActor.task { await lookup.send(Self.request("http://\(server.address)/")) }
-            let peer = try await server.nextPeer()
-            _ = await Asked(peer)
-            peer.send("HTTP/1.1 200 OK\r\nConnection: close\r\n\(header)\r\n\(String(repeating: "\u{1}", count: size))")
-
-            switch await call.value {
-            case .answered(let response): #expect(size == limit && response.body.count == size)
-            case .failed(let reason): #expect(size > limit && reason == "the answer is too long")
-            }
-        }
-    }
-
-    @Test(
-        "what is no HTTP is a failure, and no crash",
-        arguments: [
-            "", "hello\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nshort", "HTTP/1.1 \r\n\r\n",
-            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
-            "HTTP/1.1 200 OK\r\n" + String(repeating: "X: \(String(repeating: "x", count: 1000))\r\n", count: 100),
-        ])
-    @ServiceActor
-    func noHTTP(text: String) async throws {
-        let server = try LoopbackServer.tcp()
-        let direct = try Direct()
-
-        direct.peer.send(try RequestLine(id: 1, request: Self.request("http://\(server.address)/")).text())
-        let peer = try await server.nextPeer()
-        _ = await Asked(peer)
-        peer.send(text)
-        await until { peer.isFlushed }
-        peer.close()
-        let answer = try AnswerLine(reading: Array(try #require(await direct.peer.nextLine()).utf8))
-
-        #expect(Self.failed(answer.outcome) != nil)
-        direct.peer.close()
-        #expect(await direct.exit() == .status(0))
-    }
-
-    @Test(
-        "plain HTTP goes to this machine only, and no other scheme goes anywhere",
-        arguments: [
-            ("http://192.0.2.1/", "plain HTTP leaves the machine"),
-            ("http://example.org/", "plain HTTP leaves the machine"),
-            ("http://127.0.0.1.example.org/", "plain HTTP leaves the machine"),
-            ("http://localhost.example.org/", "plain HTTP leaves the machine"),
-            ("HTTP://[2001:db8::1]/", "plain HTTP leaves the machine"),
-            ("http://127.0.0.1@192.0.2.1/", "not an HTTP address"), ("file:///etc/hosts", "not an HTTP address"),
-            ("gopher://127.0.0.1/", "not an HTTP address"), ("unix:/run/dbus", "not an HTTP address"),
-            ("nonsense", "not an HTTP address"), ("https://", "not an HTTP address"),
-        ])
-    @ServiceActor
-    func addresses(url: String, reason: String) async throws {
-        let direct = try Direct()
-
-        #expect(try await direct.answer(RequestLine(id: 1, request: Self.request(url))) == .failed(reason: reason))
-    }
-
     @Test("a request to this machine passes by the proxy, any other goes to it and says no more than where to")
     @ServiceActor
     func proxy() async throws {
         let (server, proxy) = (try LoopbackServer.tcp(), try LoopbackServer.tcp())
-        let direct = try Direct(environment: [
+        let direct = try RealLookup(environment: [
             "all_proxy=http://\(proxy.address)", "https_proxy=http://\(proxy.address)",
         ])
 
-        direct.peer.send(try RequestLine(id: 1, request: Self.request("http://\(server.address)/")).text())
+        try direct.send(to: "http://\(server.address)/")
         let peer = try await server.nextPeer()
-        _ = await Asked(peer)
+        _ = await AskedRequest(peer)
         peer.send("HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n")
         _ = await direct.peer.nextLine()
         #expect(proxy.accepted == 0)
-        direct.peer.send(try RequestLine(id: 2, request: Self.request("https://lookup.test/?key=secret")).text())
+        try direct.send(2, to: "https://lookup.test/?key=secret")
         let asked = try await proxy.nextPeer()
         var head: [String] = []
         while let line = await asked.nextLine(), line != "\r" { head.append(line) }
         asked.send("HTTP/1.1 407 No\r\nContent-Length: 0\r\n\r\n")
-        let answer = try AnswerLine(reading: Array(try #require(await direct.peer.nextLine()).utf8))
+        let answer = try await direct.nextAnswer()
 
         #expect(head.first == "CONNECT lookup.test:443 HTTP/1.1\r")
         #expect(!head.contains { $0.contains("secret") })
-        #expect(Self.failed(answer.outcome) != nil)
-    }
-
-    @Test(
-        "input that is no request ends it, without an answer and without a crash",
-        arguments: [
-            "\n", "hello\n", "{\"version\":1}\n", "{\"version\":9,\"id\":1}\n", "\0\0\0\n",
-            String(repeating: "[", count: 10_000) + "\n", String(repeating: "x", count: LookupLimits.requestLine + 1),
-            "{\"version\":1,\"id\":1,\"url\":\"https://a\",\"user-agent\":\"a\\r\\nX: y\",\"body\":\"\"}\n",
-        ])
-    @ServiceActor
-    func hostile(input: String) async throws {
-        let direct = try Direct()
-
-        direct.peer.send(input)
-
-        #expect(await direct.peer.nextLine() == nil)
-        #expect(await direct.exit() == .status(1))
-    }
-
-    @Test("two open requests with one id end it")
-    @ServiceActor
-    func sameID() async throws {
-        let server = try LoopbackServer.tcp()
-        let direct = try Direct()
-        let line = try RequestLine(id: 1, request: Self.request("http://\(server.address)/")).text()
-
-        direct.peer.send(line + line)
-
-        #expect(await direct.exit() == .status(1))
+        #expect(answer.outcome.failure != nil)
     }
 
     @Test("more requests than it takes at once are answered one after the other")
     @ServiceActor
     func many() async throws {
         let server = try LoopbackServer.tcp()
-        let direct = try Direct()
+        let direct = try RealLookup()
         let count = UInt32(3 * LookupLimits.openRequests)
         for id in 0..<count {
-            direct.peer.send(try RequestLine(id: id, request: Self.request("http://\(server.address)/")).text())
+            try direct.send(id, to: "http://\(server.address)/")
         }
 
         var answered: Set<UInt32> = []
         for _ in 0..<count {
             let peer = try await server.nextPeer()
-            _ = await Asked(peer)
+            _ = await AskedRequest(peer)
             peer.send("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
-            answered.insert(try AnswerLine(reading: Array(try #require(await direct.peer.nextLine()).utf8)).id)
+            answered.insert(try await direct.nextAnswer().id)
         }
 
         #expect(answered == Set(0..<count))
@@ -273,99 +109,14 @@ struct RealLookupTests {
     @ServiceActor
     func hungUp() async throws {
         let server = try LoopbackServer.tcp()
-        let direct = try Direct()
-        direct.peer.send(try RequestLine(id: 1, request: Self.request("http://\(server.address)/")).text())
+        let direct = try RealLookup()
+        try direct.send(to: "http://\(server.address)/")
         let peer = try await server.nextPeer()
-        _ = await Asked(peer)
+        _ = await AskedRequest(peer)
 
         direct.peer.close()
 
         #expect(await peer.nextLine() == nil)
         #expect(await direct.exit() == .status(0))
-    }
-
-    @Test("it runs with no new privileges, under a filter of system calls, without memory images")
-    @ServiceActor
-    func status() async throws {
-        let server = try LoopbackServer.tcp()
-        let direct = try Direct()
-        direct.peer.send(try RequestLine(id: 1, request: Self.request("http://\(server.address)/")).text())
-        // Now it is past its beginning.
-        _ = try await server.nextPeer()
-
-        let status = try String(contentsOfFile: "/proc/\(direct.child.processID)/status", encoding: .utf8)
-        let limits = try String(contentsOfFile: "/proc/\(direct.child.processID)/limits", encoding: .utf8)
-
-        #expect(status.contains("NoNewPrivs:\t1\n"))
-        #expect(status.contains("Seccomp:\t2\n"))
-        let core = try #require(limits.split(separator: "\n").first { $0.hasPrefix("Max core file size") })
-        #expect(core.split(separator: " ").dropFirst(4).prefix(2) == ["0", "0"])
-    }
-
-    // MARK: TLS
-
-    /// An HTTPS server with a certificate of its own for `localhost`.
-    @ServiceActor
-    private struct SecureServer {
-        nonisolated static let isPossible = ["/usr/bin/openssl", "/usr/bin/python3"].allSatisfy {
-            FileManager.default.isExecutableFile(atPath: $0)
-        }
-
-        let certificate: String
-        let port: Int
-        private let program: ChildProgram
-
-        init(in folder: URL) async throws {
-            certificate = folder.appending(path: "certificate").path
-            let key = folder.appending(path: "key").path
-            let maker = try ChildProgram(
-                "/usr/bin/openssl",
-                [
-                    "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "1",
-                    "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-keyout", key, "-out",
-                    certificate,
-                ])
-            try #require(await maker.ended() == .status(0), "\(maker.errors.text)")
-            program = try ChildProgram("/usr/bin/python3", ["-c", Self.text, certificate, key])
-            port = try #require(Int(try await program.output.next()))
-        }
-
-        private static let text = """
-            import http.server, ssl, sys
-            class Handler(http.server.BaseHTTPRequestHandler):
-                def do_POST(self):
-                    self.rfile.read(int(self.headers["Content-Length"]))
-                    self.send_response(200)
-                    self.send_header("Content-Length", "4")
-                    self.end_headers()
-                    self.wfile.write(b"here")
-            server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            context.load_cert_chain(sys.argv[1], sys.argv[2])
-            server.socket = context.wrap_socket(server.socket, server_side=True)
-            print(server.server_port, flush=True)
-            server.serve_forever()
-            """
-    }
-
-    @Test(
-        "a certificate that nobody vouches for, or one for another name, is refused; one that is known is taken",
-        .enabled(if: SecureServer.isPossible, "needs openssl and python3"))
-    @ServiceActor
-    func certificates() async throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "whereabouts-\(UUID())")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let server = try await SecureServer(in: folder)
-        let (stranger, friend) = (try Direct(), try Direct(environment: ["SSL_CERT_FILE=\(server.certificate)"]))
-        let refusal = LookupOutcome.failed(reason: "SSL peer certificate or SSH remote key was not OK")
-        func request(_ host: String) -> RequestLine {
-            RequestLine(id: 1, request: Self.request("https://\(host):\(server.port)/"))
-        }
-
-        #expect(try await stranger.answer(request("localhost")) == refusal)
-        #expect(try await friend.answer(request("127.0.0.1")) == refusal)
-        #expect(
-            try await friend.answer(request("localhost")) == .answered(.init(status: 200, body: Array("here".utf8))))
     }
 }

@@ -1,4 +1,5 @@
 import Geolocation
+import LocationTestSupport
 import Positioning
 import Testing
 
@@ -227,7 +228,7 @@ struct FallbackPolicyTests {
 
     @Test("between two looks nothing changes by itself", arguments: 0..<200)
     func looks(seed: UInt64) {
-        var random = SplitMix64(state: seed)
+        var random = SplitMix64(seed)
         let fallbacks: [FallbackPolicy.Fallback] = [.allow, .never, .whenUnavailable, .after(.seconds(7))]
         let fallback = fallbacks[Int(random.next() % 4)]
         let available = Set(Fix.Kind.allCases.filter { _ in random.next() % 2 == 0 })

@@ -71,7 +71,7 @@ import Testing
         let (_, modem) = try await Self.modem(of: machine, enabled: 17)
         try await machine.start(
             [ModemGNSSSource(directory: machine.modems, clock: machine.clock)], reaching: .exact)
-        var random = SeededGenerator(30)
+        var random = SplitMix64(30)
         let longest = try await machine.service.startedApplication()
         let others = [try await machine.service.startedApplication(), try await machine.service.startedApplication()]
         var isRunning = [true, true]

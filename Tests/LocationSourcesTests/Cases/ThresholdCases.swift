@@ -26,28 +26,13 @@ final class MovingReceiver {
     }
 
     /// One fix a second around a place `metres` north of the equator.
-    func stand(seconds: Int, north metres: Double, noise: Double, _ random: inout SeededGenerator) async {
+    func stand(seconds: Int, north metres: Double, noise: Double, _ random: inout SplitMix64) async {
         for _ in 0..<seconds {
             let (north, east) = (Double.random(in: -1...1, using: &random), Double.random(in: -1...1, using: &random))
             source.send(
                 (metres + north * noise / 1.5) / 111_195, east * noise / 1.5 / 111_195, accuracy: 5, speed: 0)
             await clock.advance(by: .seconds(1))
         }
-    }
-}
-
-/// SplitMix64 (Steele, Lea and Flood, 2014): the same numbers in each run.
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(_ seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }
 
@@ -124,7 +109,7 @@ struct SeededGenerator: RandomNumberGenerator {
     @ServiceActor
     func noise() async throws {
         let receiver = MovingReceiver()
-        var random = SeededGenerator(1)
+        var random = SplitMix64(1)
         let service = try await WholeService([receiver.source], clock: receiver.clock)
         let application = try await service.startedApplication(distance: 500)
 
