@@ -23,6 +23,11 @@ struct LookupChildTests {
             try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
         }
 
+        /// A child that tells its number, and then does as `command` says.
+        convenience init(child command: String) throws {
+            try self.init("#!/bin/sh\necho $$ >>\"$0.pid\"\n\(command)\n")
+        }
+
         deinit { try? FileManager.default.removeItem(at: folder) }
 
         var path: String { folder.appending(path: "lookup").path }
@@ -33,6 +38,9 @@ struct LookupChildTests {
             return text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init)
         }
 
+        /// How many children have told their number.
+        var children: Int { lines(of: "pid").count }
+
         /// The last child that says so has ended, and has been reaped.
         func isReaped() -> Bool {
             guard let process = lines(of: "pid").last.flatMap({ Int32($0) }) else { return false }
@@ -40,9 +48,29 @@ struct LookupChildTests {
         }
     }
 
+    /// A child of the daemon that tells its number, and then does as the shell's `command` says.
     @ServiceActor
-    private func ask(_ lookup: LookupProcess) -> Task<LookupOutcome, Never> {
-        ServiceActor.task { await lookup.send(Self.request) }
+    private struct Bench {
+        let clock = ManualClock()
+        let script: Script
+        let lookup: LookupProcess
+
+        init(_ command: String) throws {
+            script = try Script(child: command)
+            lookup = LookupProcess(socket: nil, program: script.path, clock: clock)
+        }
+
+        func ask() -> Task<LookupOutcome, Never> {
+            ServiceActor.task { [lookup] in await lookup.send(LookupChildTests.request) }
+        }
+
+        /// Asks, and comes back when the child that is to answer runs.
+        func askChild() async -> Task<LookupOutcome, Never> {
+            let children = script.children
+            let call = ask()
+            await until { script.children == children + 1 }
+            return call
+        }
     }
 
     @Test(
@@ -80,110 +108,70 @@ struct LookupChildTests {
     @Test("a child that hangs is killed and reaped, and the next request gets a new one after the wait")
     @ServiceActor
     func hung() async throws {
-        let script = try Script(
-            """
-            #!/bin/sh
-            echo $$ >>"$0.pid"
-            exec sleep 1000
-            """)
-        let clock = ManualClock()
-        let lookup = LookupProcess(socket: nil, program: script.path, clock: clock)
-        let call = ask(lookup)
-        await until { script.lines(of: "pid").count == 1 }
+        let bench = try Bench("exec sleep 1000")
+        let call = await bench.askChild()
 
-        await clock.advance(by: .seconds(12))
+        await bench.clock.advance(by: .seconds(12))
 
         #expect(await call.value == .failed(reason: "the lookup process hangs"))
-        await until { script.isReaped() }
-        await clock.advance(by: .seconds(1))
-        let next = ask(lookup)
-        await until { script.lines(of: "pid").count == 2 }
-        await clock.advance(by: .seconds(12))
+        await until { bench.script.isReaped() }
+        await bench.clock.advance(by: .seconds(1))
+        let next = await bench.askChild()
+        await bench.clock.advance(by: .seconds(12))
         _ = await next.value
-        await until { script.isReaped() }
+        await until { bench.script.isReaped() }
     }
 
     @Test("the end of the service is that of a child that hangs, and of its requests")
     @ServiceActor
     func end() async throws {
-        let script = try Script(
-            """
-            #!/bin/sh
-            echo $$ >>"$0.pid"
-            exec sleep 1000
-            """)
-        let lookup = LookupProcess(socket: nil, program: script.path, clock: ManualClock())
-        let call = ask(lookup)
-        await until { script.lines(of: "pid").count == 1 }
+        let bench = try Bench("exec sleep 1000")
+        let call = await bench.askChild()
 
-        lookup.end()
+        bench.lookup.end()
 
         #expect(await call.value == .failed(reason: "the service ends"))
-        await until { script.isReaped() }
+        await until { bench.script.isReaped() }
     }
 
     @Test("a child that does not leave when it is no longer wanted is killed two seconds later")
     @ServiceActor
     func stubborn() async throws {
-        let script = try Script(
-            """
-            #!/bin/sh
-            echo $$ >>"$0.pid"
-            exec sleep 1000
-            """)
-        let clock = ManualClock()
-        let lookup = LookupProcess(socket: nil, program: script.path, clock: clock)
-        let call = ask(lookup)
-        await until { script.lines(of: "pid").count == 1 }
+        let bench = try Bench("exec sleep 1000")
+        let call = await bench.askChild()
 
         call.cancel()
         _ = await call.value
-        #expect(clock.hasTimer(in: .seconds(2)) && !script.isReaped())
-        await clock.advance(by: .seconds(2))
+        #expect(bench.clock.hasTimer(in: .seconds(2)) && !bench.script.isReaped())
+        await bench.clock.advance(by: .seconds(2))
 
-        await until { script.isReaped() }
+        await until { bench.script.isReaped() }
     }
 
     @Test("a child that leaves by itself when it is hung up on is reaped, and nothing is left to be done")
     @ServiceActor
     func obedient() async throws {
-        let script = try Script(
-            """
-            #!/bin/sh
-            echo $$ >>"$0.pid"
-            cat >/dev/null
-            """)
-        let clock = ManualClock()
-        let lookup = LookupProcess(socket: nil, program: script.path, clock: clock)
-        let call = ask(lookup)
-        await until { script.lines(of: "pid").count == 1 }
+        let bench = try Bench("cat >/dev/null")
+        let call = await bench.askChild()
 
         call.cancel()
         _ = await call.value
 
-        await until { script.isReaped() && clock.pendingTimers == 0 }
+        await until { bench.script.isReaped() && bench.clock.pendingTimers == 0 }
     }
 
     @Test("a child that crashes fails its request, is reaped, and is not started again before the wait is over")
     @ServiceActor
     func crashed() async throws {
-        let script = try Script(
-            """
-            #!/bin/sh
-            echo $$ >>"$0.pid"
-            read request
-            kill -SEGV $$
-            """)
-        let clock = ManualClock()
-        let lookup = LookupProcess(socket: nil, program: script.path, clock: clock)
+        let bench = try Bench("read request; kill -SEGV $$")
 
-        #expect(await lookup.send(Self.request) == .failed(reason: "the lookup process has ended"))
-        await until { script.isReaped() }
-        #expect(await lookup.send(Self.request) == .failed(reason: "the lookup process has failed, and rests"))
-        await clock.advance(by: .seconds(1))
-        #expect(await lookup.send(Self.request) == .failed(reason: "the lookup process has ended"))
+        #expect(await bench.ask().value == .failed(reason: "the lookup process has ended"))
+        await until { bench.script.isReaped() }
+        #expect(await bench.ask().value == .failed(reason: "the lookup process has failed, and rests"))
+        await bench.clock.advance(by: .seconds(1))
+        #expect(await bench.ask().value == .failed(reason: "the lookup process has ended"))
 
-        #expect(script.lines(of: "pid").count == 2)
+        #expect(bench.script.children == 2)
     }
 
     @Test("a program that cannot be started fails the request, and is tried again after the wait only")
@@ -202,17 +190,17 @@ struct LookupChildTests {
     @Test("where the system's socket is there, no child is started")
     @ServiceActor
     func socketFirst() async throws {
-        let script = try Script("#!/bin/sh\necho $$ >>\"$0.pid\"\n")
+        let script = try Script(child: "")
         let server = try LoopbackServer()
         let lookup = LookupProcess(socket: server.address.description, program: script.path, clock: ManualClock())
 
-        let call = ask(lookup)
+        let call = ServiceActor.task { await lookup.send(Self.request) }
         let peer = try await server.nextPeer()
         let line = try #require(await peer.nextLine())
         let outcome = LookupOutcome.answered(.init(status: 200, body: []))
         peer.send(try AnswerLine(id: RequestLine(reading: Array(line.utf8)).id, outcome: outcome).text())
 
         #expect(await call.value == outcome)
-        #expect(script.lines(of: "pid").isEmpty)
+        #expect(script.children == 0)
     }
 }
