@@ -206,7 +206,7 @@ import Testing
             #expect(location["Altitude"]?.value == .double(-Double.greatestFiniteMagnitude))
             #expect(location["Description"]?.value == .string(""))
             guard case .structure(let time)? = location["Timestamp"]?.value else { return #expect(Bool(false)) }
-            #expect(time.count == 2 && time[1] == .uint64(0))
+            #expect(time.count == 2 && time.last == .uint64(0))
             if case .uint64(let seconds)? = time.first { #expect(seconds % 600 == 0) }
             let centre = try #require(
                 Coordinate(latitude: location["Latitude"]!.value.number, longitude: location["Longitude"]!.value.number)

@@ -91,7 +91,7 @@ import Testing
         bench.source.run(for: Demand(level: .city, minimumInterval: 0))
 
         let fixes = bench.reports.all.compactMap(\.fix)
-        #expect(fixes.count == 1)
+        try #require(fixes.count == 1)
         #expect(fixes[0].coordinate == Coordinate(latitude: 10.5, longitude: 20.5))
         #expect(fixes[0].altitude == 55 && fixes[0].horizontalAccuracy == 30)
         #expect(fixes[0].kind == .fixed && fixes[0].source == "static" && !fixes[0].isSimulated)

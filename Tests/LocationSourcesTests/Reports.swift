@@ -36,7 +36,7 @@ extension Demand {
 }
 
 extension SourceReport {
-    var fix: Fix! {
+    var fix: Fix? {
         if case .fix(let fix) = self { fix } else { nil }
     }
 }

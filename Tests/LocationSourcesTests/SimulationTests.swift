@@ -84,7 +84,7 @@ import Testing
         #expect(fixes.map(\.measuredAt) == [1000, 1001, 1002, 1003].map { .seconds($0) })
         #expect(fixes.allSatisfy { $0.isSimulated && $0.kind == .gnss && $0.source == "simulation" })
         #expect(source.availableLevel == .exact)
-        #expect(fixes[3].coordinate == SimulatedRoute.bay.state(at: 3).coordinate)
+        #expect(fixes.last?.coordinate == SimulatedRoute.bay.state(at: 3).coordinate)
     }
 
     @Test("a faster drive gives more fixes a second, at the speed that they show")

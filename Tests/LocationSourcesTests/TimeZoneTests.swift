@@ -127,7 +127,7 @@ import Testing
         bench.source.run(for: Demand(level: .city, minimumInterval: 0))
 
         let fixes = bench.reports.all.compactMap(\.fix)
-        #expect(fixes.count == 1)
+        try #require(fixes.count == 1)
         #expect(fixes[0].coordinate == Coordinate(latitude: 52.5, longitude: 13 + 22 / 60.0))
         #expect(fixes[0].horizontalAccuracy == 300_000)
         #expect(fixes[0].kind == .timezone && fixes[0].source == "time-zone")

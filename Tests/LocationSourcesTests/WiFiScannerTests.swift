@@ -55,6 +55,7 @@ import Testing
         await until { bench.heard == 2 }
 
         let found = bench.scanner.accessPoints.sorted { $0.accessPoint.address < $1.accessPoint.address }
+        try #require(found.count == 2)
         #expect(found.map(\.accessPoint.signal) == [-55, -70] && found[0].name == Array("home".utf8))
         #expect(found[0].accessPoint.frequency == 2412 && found[0].accessPoint.seenAt == bench.clock.now)
         #expect(bench.scanner.lastScan == bench.clock.now && bench.service.scanRequests == 0)

@@ -31,7 +31,7 @@ import Testing
         await bench.clock.advance(by: .seconds(1))
 
         #expect(bench.queries == 2 && bench.fixes.count == 1 && bench.source.availableLevel == .street)
-        #expect(bench.fixes[0].measuredAt <= bench.clock.now)
+        #expect(bench.fixes.allSatisfy { $0.measuredAt <= bench.clock.now })
         #expect(bench.reports.all.count { $0 == .availabilityChanged } == 3)
     }
 

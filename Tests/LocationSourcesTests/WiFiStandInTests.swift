@@ -61,10 +61,10 @@ struct WiFiStandInTests {
         }
 
         /// The addresses of the first question.
-        func asked() async -> [UInt64] {
+        func asked() async throws -> [UInt64] {
             source.run(for: .exact)
             await until { !self.lookup.queries.isEmpty }
-            return lookup.queries[0].accessPoints.map { $0.address & 0xFF }.sorted()
+            return try #require(lookup.queries.first).accessPoints.map { $0.address & 0xFF }.sorted()
         }
     }
 
@@ -76,7 +76,7 @@ struct WiFiStandInTests {
         try await bench.start(kind)
         await until { bench.source.availableLevel == .street }
 
-        #expect(await bench.asked() == [1, 2, 3])
+        #expect(try await bench.asked() == [1, 2, 3])
     }
 
     @Test("one that is killed is gone, and one that is started again is found", arguments: WirelessKind.allCases)
@@ -91,7 +91,7 @@ struct WiFiStandInTests {
         try await bench.start(kind)
         await until { bench.source.availableLevel == .street }
 
-        #expect(await bench.asked() == [1, 2, 3])
+        #expect(try await bench.asked() == [1, 2, 3])
     }
 
     @Test("NetworkManager with iwd behind it is of no use")

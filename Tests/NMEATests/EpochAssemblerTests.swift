@@ -195,6 +195,6 @@ import Testing
         let fixes = NMEADecoder.fixes(rmc("120000", date: date))
 
         #expect(fixes.count == 1)
-        #expect(date == "010100 " ? fixes[0].day != nil : fixes[0].day == nil)
+        #expect(fixes.allSatisfy { (date == "010100 ") == ($0.day != nil) })
     }
 }

@@ -16,7 +16,7 @@ import Testing
             "# a comment\n" + gga("120000") + rmc("120000") + gga("120001", quality: "0") + rmc("120001", status: "V")
                 + gga("120002.5", minutes: "01.0000") + rmc("120002.5", minutes: "01.0000"))
 
-        #expect(route.points.map(\.offset) == [.zero, .milliseconds(2500)])
+        try #require(route.points.map(\.offset) == [.zero, .milliseconds(2500)])
         #expect(route.points[1].coordinate.longitude == 20 + 1.0 / 60)
         #expect(route.points[0].horizontalAccuracy == 19 && route.points[0].altitude == 55.5)
         #expect(route.points[0].heading == 90)

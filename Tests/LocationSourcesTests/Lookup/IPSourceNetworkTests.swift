@@ -61,6 +61,7 @@ import Testing
         bench.network.state.attachment += 1
         await until { sinks.count == 2 }
         bench.answer(48)
+        try #require(sinks.count == 2)
         sinks[0].yield(.unknown)
         sinks[1].yield(await bench.lookup.locate(LookupQuery()))
 
@@ -148,6 +149,7 @@ import Testing
         bench.lookup.isReachable = true
 
         await until { bench.reports.all.count == 3 }
+        try #require(bench.reports.all.count == 3)
         #expect(bench.reports.all[1] == .availabilityChanged && bench.reports.all[2].fix != nil)
     }
 

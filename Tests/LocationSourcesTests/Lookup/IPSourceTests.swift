@@ -121,6 +121,7 @@ import Testing
         sink.yield(await bench.lookup.locate(LookupQuery()))
 
         await until { bench.reports.all.count == 3 }
+        try #require(bench.reports.all.count == 3)
         #expect(bench.reports.all[1] == .availabilityChanged && bench.reports.all[2].fix != nil)
     }
 

@@ -73,7 +73,7 @@ import Testing
         bench.submitter.note([], [])
         await until { bench.transport.requests.count == 1 }
 
-        let request = bench.transport.requests[0]
+        let request = try #require(bench.transport.requests.first)
         #expect(request.url == "https://first.example/v2/geosubmit" && request.nickname == "geoclue")
         let start = bench.clock.wallTime / 1000 - 900_000
         #expect(
@@ -162,7 +162,7 @@ import Testing
         bench.submitter.note([], [])
         await until { bench.transport.requests.count == 1 }
 
-        #expect(bench.transport.requests[0].json?["items"]?.array?.count == 1)
+        #expect(bench.transport.requests.first?.json?["items"]?.array?.count == 1)
     }
 
     @Test("ten items go at once, and no more than one a minute is taken")
@@ -181,7 +181,7 @@ import Testing
         await bench.drive(1)
 
         await until { bench.transport.requests.count == 1 }
-        #expect(bench.transport.requests[0].json?["items"]?.array?.count == 10)
+        #expect(bench.transport.requests.first?.json?["items"]?.array?.count == 10)
         #expect(bench.clock.pendingTimers == 0)
     }
 
@@ -208,7 +208,7 @@ import Testing
         bench.submitter.note([], [])
         await until { bench.transport.requests.count == 1 }
 
-        #expect(bench.transport.requests[0].nickname == nil)
+        #expect(try #require(bench.transport.requests.first).nickname == nil)
     }
 
     @Test("items stay while the service fails, up to a number, and it is left alone for a while")
@@ -248,6 +248,7 @@ import Testing
         await bench.drive(1)
 
         await until { bench.transport.requests.count == 2 }
+        try #require(bench.transport.requests.count == 2)
         #expect(bench.transport.requests[0].json != bench.transport.requests[1].json)
     }
 
