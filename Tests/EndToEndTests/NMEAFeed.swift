@@ -30,6 +30,12 @@ final class NMEAFeed {
 
     isolated deinit { watch?.cancel() }
 
+    /// Whether anybody has connected, whatever this program has had time for.
+    var hasReaders: Bool {
+        var request = pollfd(fd: listener.raw, events: Int16(POLLIN), revents: 0)
+        return !readers.isEmpty || poll(&request, 1, 0) > 0
+    }
+
     /// Comes back once somebody reads.
     func connected() async {
         if readers.isEmpty { await withCheckedContinuation { waiting = $0 } }
