@@ -1,4 +1,5 @@
 import DBus
+import LocationTestSupport
 import Testing
 
 @Suite struct NameTests {
@@ -12,32 +13,35 @@ import Testing
     @Test(
         "malformed names are refused rather than handed to libdbus, which would end the process",
         arguments: [
-            "", "nodot", ".a.b", "a..b", "1a.b", "a b.c", "a.b\0", "a.é", String(repeating: "a", count: 254) + ".b",
-        ])
-    func badNames(name: String) {
-        #expect(BusName(name) == nil)
-        #expect(InterfaceName(name) == nil)
-        #expect(ErrorName(name) == nil)
+            "", "nodot", ".a.b", "a..b", "1a.b", "a b.c", "a.b\0", "a.é",
+            Sample(String(repeating: "a", count: 254) + ".b"),
+        ] as [Sample])
+    func badNames(name: Sample) {
+        #expect(BusName(name.text) == nil)
+        #expect(InterfaceName(name.text) == nil)
+        #expect(ErrorName(name.text) == nil)
     }
 
-    @Test("malformed paths are refused", arguments: ["", "a", "/a/", "//", "/a//b", "/a-b", "/é", "/a\0", "/a\0/b"])
-    func badPaths(path: String) {
-        #expect(ObjectPath(path) == nil)
+    @Test(
+        "malformed paths are refused",
+        arguments: ["", "a", "/a/", "//", "/a//b", "/a-b", "/é", "/a\0", "/a\0/b"] as [Sample])
+    func badPaths(path: Sample) {
+        #expect(ObjectPath(path.text) == nil)
     }
 
-    @Test("malformed members are refused", arguments: ["", "a.b", "1a", "a-b", "a\0", "ä"])
-    func badMembers(member: String) {
-        #expect(MemberName(member) == nil)
+    @Test("malformed members are refused", arguments: ["", "a.b", "1a", "a-b", "a\0", "ä"] as [Sample])
+    func badMembers(member: Sample) {
+        #expect(MemberName(member.text) == nil)
     }
 
     @Test(
         "malformed signatures are refused",
         arguments: [
-            "a", "()", "{sv}", "a{vs}", "(s", "z", "a{s}", "s\0", String(repeating: "a", count: 33) + "s",
-            String(repeating: "s", count: 256),
-        ])
-    func badSignatures(signature: String) {
-        #expect(Signature(signature) == nil)
+            "a", "()", "{sv}", "a{vs}", "(s", "z", "a{s}", "s\0", Sample(String(repeating: "a", count: 33) + "s"),
+            Sample(String(repeating: "s", count: 256)),
+        ] as [Sample])
+    func badSignatures(signature: Sample) {
+        #expect(Signature(signature.text) == nil)
     }
 
     @Test("a signature falls into its complete types")

@@ -1,4 +1,5 @@
 import JSON
+import LocationTestSupport
 import Testing
 
 @Suite struct JSONValueTests {
@@ -25,16 +26,16 @@ import Testing
         arguments: [
             (#"{"a":}"#, 6), (#"{"a":1"#, 6), ("[1,]", 4), ("", 0), ("[1] x", 5), ("NaN", 3), ("{\"a\":01}", 6),
             ("\"\u{1}\"", 1), ("[1e999]", 6), (#"{"a":1}{"b":2}"#, 8), ("[99999999999999999999]", 21),
-        ])
-    func malformed(text: String, position: Int) {
-        let error = #expect(throws: JSONError.self) { try JSONValue(parsing: text) }
+        ] as [(Sample, Int)])
+    func malformed(text: Sample, position: Int) {
+        let error = #expect(throws: JSONError.self) { try JSONValue(parsing: text.text) }
 
         guard case .malformed(let found, let reason) = error else {
             Issue.record("not malformed: \(String(describing: error))")
             return
         }
         #expect(found == position)
-        #expect(text.isEmpty || !reason.isEmpty)
+        #expect(text.text.isEmpty || !reason.isEmpty)
     }
 
     @Test("bytes that are not UTF-8 are refused")

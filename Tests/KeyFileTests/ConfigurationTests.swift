@@ -1,3 +1,4 @@
+import LocationTestSupport
 import Testing
 
 @testable import KeyFile
@@ -231,9 +232,9 @@ import Testing
             "[policy]\nagent-wait=-1\n", "[policy]\nagent-wait=3600\n", "[simulation]\nspeed=0\n",
             "[nmea]\nspeed=1234\n", "[nmea]\ndevice=ttyUSB0\n", "[ip]\naccuracy=far\n", "[wifi]\nsubmission-nick=x\n",
             "[gpsd]\naddress=gps.example\n",
-        ])
-    func outOfRange(text: String) {
-        let (configuration, faults) = read(text)
+        ] as [Sample])
+    func outOfRange(text: Sample) {
+        let (configuration, faults) = read(text.text)
 
         #expect(configuration == Configuration())
         #expect(faults.count == 1)

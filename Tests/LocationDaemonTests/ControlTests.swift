@@ -120,14 +120,14 @@ import Testing
         "what names no application cannot be decided about",
         arguments: [
             "", "org.example.Maps", "flatpak:", "other:org.example.Maps", "agent:shell", "host:a/b",
-            "claimed:a\u{202E}b", "claimed:a\nb", "claimed:" + String(repeating: "x", count: 256), "**",
-        ])
+            "claimed:a\u{202E}b", "claimed:a\nb", Sample("claimed:" + String(repeating: "x", count: 256)), "**",
+        ] as [Sample])
     @ServiceActor
-    func badKeys(key: String) async throws {
+    func badKeys(key: Sample) async throws {
         let lab = try await Lab()
         let administrator = try lab.administrator()
 
-        let error = await administrator.error { try await administrator.set(key, "allow") }
+        let error = await administrator.error { try await administrator.set(key.text, "allow") }
 
         #expect(error?.name.string == Self.invalid)
         #expect(try await administrator.list().isEmpty)

@@ -22,9 +22,9 @@ import Testing
         arguments: [
             "10.5\n20.5\n55\n30\n", "10.5\r\n20.5\r\n55\r\n30\r\n", "# home\n\n 10.5 # north\n\t20.5\n+55.0\n3e1",
             "10.5\n20.5\n55\n30\nwhatever follows\n",
-        ])
-    func place(text: String) throws {
-        let place = try FixedPlace(parsing: text.utf8)
+        ] as [Sample])
+    func place(text: Sample) throws {
+        let place = try FixedPlace(parsing: text.text.utf8)
 
         #expect(place.coordinate == Coordinate(latitude: 10.5, longitude: 20.5))
         #expect(place.altitude == 55 && place.horizontalAccuracy == 30)

@@ -168,16 +168,16 @@ struct LookupProcessTests {
             "hello\n", "{\"version\":2,\"id\":0,\"status\":200,\"body\":\"\"}\n",
             "{\"version\":1,\"id\":77,\"status\":200,\"body\":\"\"}\n",
             "{\"version\":1,\"id\":0,\"status\":20,\"body\":\"\"}\n", "\n",
-            String(repeating: " ", count: LookupLimits.answerLine + 1),
-        ])
+            Sample(String(repeating: " ", count: LookupLimits.answerLine + 1)),
+        ] as [Sample])
     @ServiceActor
-    func nonsense(text: String) async throws {
+    func nonsense(text: Sample) async throws {
         let bench = try Bench()
         let call = bench.ask()
         let peer = try await bench.server.nextPeer()
         _ = try await Self.nextID(peer)
 
-        peer.send(text)
+        peer.send(text.text)
 
         #expect(Self.reason(await call.value)?.hasPrefix("the lookup process ") == true)
         #expect(await peer.nextLine() == nil)

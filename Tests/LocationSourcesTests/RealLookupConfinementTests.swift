@@ -1,6 +1,7 @@
 import DBusTestSupport
 import EventLoop
 import Foundation
+import LocationTestSupport
 import LookupProtocol
 import Testing
 
@@ -50,17 +51,18 @@ struct RealLookupConfinementTests {
         arguments: [
             "", "hello\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nshort", "HTTP/1.1 \r\n\r\n",
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
-            "HTTP/1.1 200 OK\r\n" + String(repeating: "X: \(String(repeating: "x", count: 1000))\r\n", count: 100),
-        ])
+            Sample(
+                "HTTP/1.1 200 OK\r\n" + String(repeating: "X: \(String(repeating: "x", count: 1000))\r\n", count: 100)),
+        ] as [Sample])
     @ServiceActor
-    func noHTTP(text: String) async throws {
+    func noHTTP(text: Sample) async throws {
         let server = try LoopbackServer.tcp()
         let direct = try RealLookup()
 
         try direct.send(to: "http://\(server.address)/")
         let peer = try await server.nextPeer()
         _ = await AskedRequest(peer)
-        peer.send(text)
+        peer.send(text.text)
         await until { peer.isFlushed }
         peer.close()
         let answer = try await direct.nextAnswer()
@@ -94,14 +96,15 @@ struct RealLookupConfinementTests {
         "input that is no request ends it, without an answer and without a crash",
         arguments: [
             "\n", "hello\n", "{\"version\":1}\n", "{\"version\":9,\"id\":1}\n", "\0\0\0\n",
-            String(repeating: "[", count: 10_000) + "\n", String(repeating: "x", count: LookupLimits.requestLine + 1),
+            Sample(String(repeating: "[", count: 10_000) + "\n"),
+            Sample(String(repeating: "x", count: LookupLimits.requestLine + 1)),
             "{\"version\":1,\"id\":1,\"url\":\"https://a\",\"user-agent\":\"a\\r\\nX: y\",\"body\":\"\"}\n",
-        ])
+        ] as [Sample])
     @ServiceActor
-    func hostile(input: String) async throws {
+    func hostile(input: Sample) async throws {
         let direct = try RealLookup()
 
-        direct.peer.send(input)
+        direct.peer.send(input.text)
 
         #expect(await direct.peer.nextLine() == nil)
         #expect(await direct.exit() == .status(1))

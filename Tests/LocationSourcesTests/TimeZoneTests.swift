@@ -150,11 +150,11 @@ import Testing
         arguments: [
             "/usr/share/zoneinfo/Etc/UTC", "/usr/share/zoneinfo/UTC", "/usr/share/zoneinfo/Etc/GMT+5",
             "/usr/share/zoneinfo/", "/usr/share/zoneinfo/Europe", "/dev/null", "zoneinfo/posix",
-            "/usr/share/zoneinfo/../../../etc/passwd", "zoneinfo/\(String(repeating: "x/", count: 1000))",
-        ])
+            "/usr/share/zoneinfo/../../../etc/passwd", Sample("zoneinfo/\(String(repeating: "x/", count: 1000))"),
+        ] as [Sample])
     @ServiceActor
-    func nowhere(target: String) throws {
-        let bench = try Bench(target)
+    func nowhere(target: Sample) throws {
+        let bench = try Bench(target.text)
 
         bench.source.run(for: .exact)
 

@@ -1,4 +1,5 @@
 import LocationSources
+import LocationTestSupport
 import Testing
 
 @Suite struct WiFiAccessPointFilterTests {
@@ -21,14 +22,16 @@ import Testing
         arguments: [
             "", "\0", "\0\0\0\0", "home_nomap", "_nomap", "my_optout_net", "_optout", "a_optout_nomap", "Home_NoMap",
             "my_OPTOUT_net",
-        ])
-    func privateNames(name: String) {
-        #expect(addresses(seen(0x1, name: name), seen(0x2)) == [0x2])
+        ] as [Sample])
+    func privateNames(name: Sample) {
+        #expect(addresses(seen(0x1, name: name.text), seen(0x2)) == [0x2])
     }
 
-    @Test("a name that only resembles such a one is sent", arguments: ["nomap", "home_nomap2", "optout", "a\0", "ö"])
-    func ordinaryNames(name: String) {
-        #expect(addresses(seen(0x1, name: name)) == [0x1])
+    @Test(
+        "a name that only resembles such a one is sent",
+        arguments: ["nomap", "home_nomap2", "optout", "a\0", "ö"] as [Sample])
+    func ordinaryNames(name: Sample) {
+        #expect(addresses(seen(0x1, name: name.text)) == [0x1])
     }
 
     @Test(

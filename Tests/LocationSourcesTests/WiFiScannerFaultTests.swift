@@ -259,24 +259,37 @@ import Testing
         #expect(bench.scanner.accessPoints.isEmpty && bench.service.pointReadings == 0 && bench.scanner.hasAdapter)
     }
 
-    private static let lies: [[String: Variant]] = [
-        ["BSSID": Variant(.string("a")), "HwAddress": Variant(.uint32(1))],
-        ["BSSID": Variant(.array(of: UInt8.signature, [.byte(1)])), "HwAddress": Variant(.string("00:11:22:33:44"))],
-        ["BSSID": Variant(.array(of: UInt8.signature, [])), "HwAddress": Variant(.string("00:11:22:33:44:GG"))],
-        ["SSID": Variant(.string("home")), "Ssid": Variant(.string("home"))],
-        [
-            "SSID": Variant(.array(of: UInt8.signature, Array(repeating: .byte(65), count: 33))),
-            "Ssid": Variant(.array(of: UInt8.signature, Array(repeating: .byte(65), count: 33))),
-        ],
-        ["Signal": Variant(.int32(-50)), "Strength": Variant(.byte(101))],
-        ["Age": Variant(.int32(-1)), "LastSeen": Variant(.int32(-1))],
+    /// What a service says of each access point, in the words of both services.
+    struct Lie: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let properties: [String: Variant]
+
+        init(_ description: String, _ supplicant: (String, Value), _ manager: (String, Value)) {
+            testDescription = description
+            properties = [supplicant.0: Variant(supplicant.1), manager.0: Variant(manager.1)]
+        }
+    }
+
+    private static let longName = Value.array(of: UInt8.signature, Array(repeating: .byte(65), count: 33))
+    private static let lies = [
+        Lie("an address of another type", ("BSSID", .string("a")), ("HwAddress", .uint32(1))),
+        Lie(
+            "an address too short", ("BSSID", .array(of: UInt8.signature, [.byte(1)])),
+            ("HwAddress", .string("00:11:22:33:44"))),
+        Lie(
+            "an address that is none", ("BSSID", .array(of: UInt8.signature, [])),
+            ("HwAddress", .string("00:11:22:33:44:GG"))),
+        Lie("a name of another type", ("SSID", .string("home")), ("Ssid", .string("home"))),
+        Lie("a name too long", ("SSID", longName), ("Ssid", longName)),
+        Lie("a signal that cannot be", ("Signal", .int32(-50)), ("Strength", .byte(101))),
+        Lie("an age below zero", ("Age", .int32(-1)), ("LastSeen", .int32(-1))),
     ]
 
     @Test("what makes no sense is left out", arguments: WirelessKind.allCases, lies)
     @ServiceActor
-    func nonsense(kind: WirelessKind, lie: [String: Variant]) async throws {
+    func nonsense(kind: WirelessKind, lie: Lie) async throws {
         let bench = try await Bench(kind)
-        bench.service.lie = lie
+        bench.service.lie = lie.properties
         try bench.service.scanned(Bench.two)
 
         await bench.listen()

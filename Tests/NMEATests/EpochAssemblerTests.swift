@@ -1,4 +1,5 @@
 import Geolocation
+import LocationTestSupport
 import NMEATestSupport
 import Testing
 
@@ -83,12 +84,13 @@ import Testing
     @Test(
         "one sentence that denies a fix makes none of an epoch",
         arguments: [
-            gga("120000", quality: "0") + rmc("120000"), gga("120000") + rmc("120000", status: "V"),
-            rmc("120000") + nmea("GPGSA,A,1,,,,,,,,,,,,,,,"), nmea("GPGLL,1030.0,N,02000.0,E,120000,V,N"),
-            gga("120000", quality: "8"), nmea("GNGNS,120000,1030.0,N,02000.0,E,NN,00,,,,,"),
-        ])
-    func noFix(text: String) {
-        #expect(NMEADecoder.solutions(text) == [.noFix])
+            Sample(gga("120000", quality: "0") + rmc("120000")), Sample(gga("120000") + rmc("120000", status: "V")),
+            Sample(rmc("120000") + nmea("GPGSA,A,1,,,,,,,,,,,,,,,")),
+            Sample(nmea("GPGLL,1030.0,N,02000.0,E,120000,V,N")),
+            Sample(gga("120000", quality: "8")), Sample(nmea("GNGNS,120000,1030.0,N,02000.0,E,NN,00,,,,,")),
+        ] as [Sample])
+    func noFix(text: Sample) {
+        #expect(NMEADecoder.solutions(text.text) == [.noFix])
     }
 
     @Test("GGA and RMC together outvote a sentence that denies a fix")

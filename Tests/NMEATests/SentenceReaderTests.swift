@@ -1,3 +1,4 @@
+import LocationTestSupport
 import Testing
 
 @testable import NMEA
@@ -14,9 +15,9 @@ import Testing
 
     private func sentences(_ text: String) -> [String] { sentences([Array(text.utf8)]) }
 
-    @Test("any line end closes a sentence", arguments: ["\r\n", "\n", "\r", "\n\r\n"])
-    func lineEnds(end: String) {
-        #expect(sentences("$GPTXT,a*02\(end)$GPTXT,b*01\(end)") == ["GPTXT,a", "GPTXT,b"])
+    @Test("any line end closes a sentence", arguments: ["\r\n", "\n", "\r", "\n\r\n"] as [Sample])
+    func lineEnds(end: Sample) {
+        #expect(sentences("$GPTXT,a*02\(end.text)$GPTXT,b*01\(end.text)") == ["GPTXT,a", "GPTXT,b"])
     }
 
     @Test("a sentence is whole however it is cut into pieces")

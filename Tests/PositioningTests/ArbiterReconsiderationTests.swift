@@ -13,25 +13,36 @@ struct ArbiterReconsiderationTests {
         #expect(arbiter.nextChange(after: .zero) == nil)
     }
 
+    /// Two fixes of one moment, the one that is picked first.
+    struct Rivals: Sendable, CustomTestStringConvertible {
+        let first, second: Fix
+
+        init(_ first: Fix, _ second: Fix) { (self.first, self.second) = (first, second) }
+
+        var testDescription: String {
+            [first, second].map { "\($0.kind) to \(Int($0.horizontalAccuracy ?? 0)) m" }.joined(separator: ", ")
+        }
+    }
+
     @Test(
         "choosing again at the announced moment changes the pick, and a moment before does not",
         arguments: [
             // The end of the hold; where the lines cross; the current fix's expiry.
-            [Fix.sample(.gnss, accuracy: 8, speed: 30), .sample(.wifi, accuracy: 30)],
-            [.sample(.gnss, accuracy: 8, speed: 25), .sample(.cell, accuracy: 1500)],
-            [.sample(.gnss, accuracy: 5), .sample(.fixed, accuracy: 30)],
-            [.sample(.gnss, accuracy: 5), .sample(.fixed, accuracy: 5)],
-            [.sample(.wifi, accuracy: 30), .sample(.ip, accuracy: 25_000)],
+            Rivals(.sample(.gnss, accuracy: 8, speed: 30), .sample(.wifi, accuracy: 30)),
+            Rivals(.sample(.gnss, accuracy: 8, speed: 25), .sample(.cell, accuracy: 1500)),
+            Rivals(.sample(.gnss, accuracy: 5), .sample(.fixed, accuracy: 30)),
+            Rivals(.sample(.gnss, accuracy: 5), .sample(.fixed, accuracy: 5)),
+            Rivals(.sample(.wifi, accuracy: 30), .sample(.ip, accuracy: 25_000)),
         ])
-    func nextChange(fixes: [Fix]) throws {
+    func nextChange(rivals: Rivals) throws {
         var arbiter = Arbiter()
-        for fix in fixes { _ = arbiter.consider(fix, at: .zero, wallTime: .start) }
+        for fix in [rivals.first, rivals.second] { _ = arbiter.consider(fix, at: .zero, wallTime: .start) }
         let moment = try #require(arbiter.nextChange(after: .zero))
 
         arbiter.reconsider(at: moment - .milliseconds(2))
-        #expect(arbiter.current?.kind == fixes[0].kind)
+        #expect(arbiter.current?.kind == rivals.first.kind)
         arbiter.reconsider(at: moment)
-        #expect(arbiter.current?.kind == fixes[1].kind)
+        #expect(arbiter.current?.kind == rivals.second.kind)
     }
 
     @Test("before the announced moment choosing again never changes the pick", arguments: 0..<200)

@@ -1,4 +1,5 @@
 import Geolocation
+import LocationTestSupport
 import Routes
 import Testing
 
@@ -87,9 +88,9 @@ import Testing
                 "<trk><trkpt lat=\"1\" lon=\"1\">\n<ele>0x10</ele></trkpt></trk>",
                 .badNumber(element: "ele"), 4
             ),
-        ])
-    func faults(body: String, problem: RouteFault.Problem, line: Int) throws {
-        let found = try #require(fault(body))
+        ] as [(Sample, RouteFault.Problem, Int)])
+    func faults(body: Sample, problem: RouteFault.Problem, line: Int) throws {
+        let found = try #require(fault(body.text))
 
         #expect(found.problem == problem)
         #expect(found.line == line)

@@ -30,11 +30,11 @@ import Testing
 
     @Test(
         "a damaged file is set aside and allows nothing; what is decided afterwards is kept in a new one",
-        arguments: ["", "SQLite format 3\0", String(repeating: "no database at all ", count: 1000)])
+        arguments: ["", "SQLite format 3\0", Sample(String(repeating: "no database at all ", count: 1000))] as [Sample])
     @ServiceActor
-    func damaged(content: String) async throws {
+    func damaged(content: Sample) async throws {
         let vault = await filled()
-        try Data(content.utf8).write(to: vault.file)
+        try Data(content.text.utf8).write(to: vault.file)
 
         let store = vault.open()
         store.store(Vault.record("claimed:new"))
@@ -43,7 +43,8 @@ import Testing
         #expect(store.isIncomplete)
         #expect(fault == nil)
         #expect(vault.open().book.records().map(\.key) == ["claimed:new"])
-        #expect(try Data(contentsOf: vault.folder.appending(path: "authorizations.db.damaged")) == Data(content.utf8))
+        #expect(
+            try Data(contentsOf: vault.folder.appending(path: "authorizations.db.damaged")) == Data(content.text.utf8))
     }
 
     @Test("whoever was refused is not let in because the refusal was lost, until the user says so")

@@ -6,6 +6,7 @@ import Foundation
 import GeoClueAPI
 import Geolocation
 import LocationTestSupport
+import Testing
 import Positioning
 
 @testable import LocationDaemon
@@ -131,4 +132,9 @@ extension ProcessFacts {
 
     /// A program of which nothing could be read.
     static let hidden = ProcessFacts(cgroup: nil, namespaceProcessIDs: nil)
+}
+
+/// As tests that are given one are called in the log.
+extension ProcessFacts: CustomTestStringConvertible {
+    package var testDescription: String { cgroup.map { Sample($0).description } ?? "hidden" }
 }

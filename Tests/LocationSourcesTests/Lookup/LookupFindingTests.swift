@@ -1,4 +1,5 @@
 import Geolocation
+import LocationTestSupport
 import LookupProtocol
 import Testing
 
@@ -39,12 +40,13 @@ import Testing
             #"{"location":{"lat":52.5,"lng":13.4},"accuracy":"40"}"#,
             #"{"location":{"lat":52.5,"lng":13.4},"accuracy":true}"#,
             #"{"location":{"lat":52.5,"lng":13.4},"accuracy":40,"fallback":1}"#,
-            #"{"error":{"code":404,"message":"Not found"}}"#, String(repeating: "[", count: 5000),
-            #"{"x":""# + String(repeating: "x", count: 1 << 16)
-                + #"","location":{"lat":52.5,"lng":13.4},"accuracy":5}"#,
-        ])
-    func wrongContent(body: String) {
-        #expect(trouble(.status(200, body)) == .wrongContent)
+            #"{"error":{"code":404,"message":"Not found"}}"#, Sample(String(repeating: "[", count: 5000)),
+            Sample(
+                #"{"x":""# + String(repeating: "x", count: 1 << 16)
+                    + #"","location":{"lat":52.5,"lng":13.4},"accuracy":5}"#),
+        ] as [Sample])
+    func wrongContent(body: Sample) {
+        #expect(trouble(.status(200, body.text)) == .wrongContent)
     }
 
     @Test("bytes that are no text are a fault of the provider")

@@ -1,4 +1,5 @@
 import LocationSources
+import LocationTestSupport
 import Testing
 
 @Suite struct LookupProviderTests {
@@ -26,9 +27,9 @@ import Testing
             "https://example.org/\u{7F}", "https://example.org/é", "https://exa%6Dple.org/", "https://example.org:0/",
             "https://example.org:65536/", "https://example.org:x/", "https://[::1", "https://[::1]x/",
             "https://[fe80::1%25eth0]/", "https://example.org/#part", "https:/example.org/", "http://127.1/",
-        ])
-    func refused(url: String) {
-        #expect(LookupProvider(url) == nil)
+        ] as [Sample])
+    func refused(url: Sample) {
+        #expect(LookupProvider(url.text) == nil)
     }
 
     @Test("a provider that is printed does not show its key")
@@ -50,8 +51,8 @@ import Testing
             ("ID=a\nID=b\n#ID=c\n", "Whereabouts/1.0 (b)"),
             ("ID=\"x) evil\"\nVERSION_ID=1\r\nX: y\n", "Whereabouts/1.0 (linux 1)"),
             ("ID=\"\nVERSION_ID=\"\"\n", "Whereabouts/1.0 (linux)"),
-        ])
-    func userAgent(osRelease: String, text: String) {
-        #expect(UserAgent.text(version: "1.0", osRelease: osRelease) == text)
+        ] as [(Sample, String)])
+    func userAgent(osRelease: Sample, text: String) {
+        #expect(UserAgent.text(version: "1.0", osRelease: osRelease.text) == text)
     }
 }

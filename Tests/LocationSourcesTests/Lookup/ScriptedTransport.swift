@@ -3,6 +3,7 @@ import Geolocation
 import JSON
 import LocationTestSupport
 import LookupProtocol
+import Testing
 
 @testable import LocationSources
 
@@ -111,4 +112,14 @@ final class LookupBench {
 
     /// Asks, and waits for what comes of it.
     func ask(_ query: LookupQuery = .home) async -> LookupResult { await chain.locate(query) }
+}
+
+/// As tests that are given one are called in the log.
+extension LookupOutcome: CustomTestStringConvertible {
+    package var testDescription: String {
+        switch self {
+        case .answered(let response): "\(response.status) \(Sample(String(decoding: response.body, as: UTF8.self)))"
+        case .failed(let reason): reason
+        }
+    }
 }
