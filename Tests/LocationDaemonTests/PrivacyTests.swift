@@ -14,25 +14,19 @@ import Testing
 @Suite(.timeLimit(.minutes(3))) struct PrivacyTests {
     init() { EventLoop.startThread() }
 
-    private static let place = [48.137154, 11.576124]
-
     // MARK: Starting positions
 
     @Test("a fix from one user's use is not handed to another user who starts, nor that one's first update")
     @ServiceActor
     func otherUsersFix() async throws {
         let lab = try await Lab()
-        let first = try await lab.app(of: 1)
-        try await first.start()
-        await lab.receiver.demanded()
-        lab.receiver.send(Self.place[0], Self.place[1])
-        _ = try await first.nextPlace()
+        let first = try await lab.running(of: 1)
 
         let second = try await lab.app(of: 2)
         let same = try await lab.app(of: 1)
         try await second.start()
         try await same.start()
-        #expect(try await same.nextPlace() == Self.place)
+        #expect(try await same.nextPlace() == Lab.place)
         try await lab.settle(second.connection)
         let before = second.updateCount
         await lab.clock.advance(by: .seconds(1))
@@ -41,6 +35,7 @@ import Testing
         #expect(before == 0)
         #expect(try await second.get("Location") != .objectPath(.root))
         #expect(try await second.nextPlace() == [48.13716, 11.57613])
+        #expect(try await first.isActive)
     }
 
     @Test(
@@ -52,7 +47,7 @@ import Testing
         let app = try await lab.app(of: 1)
         try await app.start()
         await lab.receiver.demanded()
-        lab.receiver.send(Self.place[0], Self.place[1])
+        lab.receiver.send(Lab.place[0], Lab.place[1])
         let given = try await app.read(app.nextLocation())
         try await app.stop()
         await lab.clock.advance(by: .seconds(30))
@@ -75,11 +70,7 @@ import Testing
         let lab = try await Lab()
         let compass = ScriptedCompass()
         lab.positioner.compass = compass
-        let first = try await lab.app(of: 1)
-        try await first.start()
-        await lab.receiver.demanded()
-        lab.receiver.send(Self.place[0], Self.place[1])
-        _ = try await first.nextPlace()
+        let first = try await lab.running(of: 1)
         let second = try await lab.app(of: 2)
         try await second.start()
 
@@ -90,7 +81,7 @@ import Testing
         #expect(location["Heading"]?.value == .double(120))
         #expect(second.updateCount == 0)
         compass.turn(240)
-        #expect(try await first.nextPlace() == Self.place)
+        #expect(try await first.nextPlace() == Lab.place)
         try await lab.settle(second.connection)
         #expect(second.updateCount == 0)
     }
@@ -102,7 +93,7 @@ import Testing
         let first = try await lab.app(of: 1, level: .city)
         try await first.start()
         await lab.receiver.demanded()
-        lab.receiver.send(Self.place[0], Self.place[1])
+        lab.receiver.send(Lab.place[0], Lab.place[1])
         let cell = try await first.nextPlace()
 
         let second = try await lab.app(of: 2, level: .city)
@@ -122,13 +113,13 @@ import Testing
         let first = try await lab.app(of: 1)
         try await first.start()
         await fixed.demanded()
-        fixed.send(Self.place[0], Self.place[1])
+        fixed.send(Lab.place[0], Lab.place[1])
         _ = try await first.nextPlace()
 
         let second = try await lab.app(of: 2)
         try await second.start()
 
-        #expect(try await second.nextPlace() == Self.place)
+        #expect(try await second.nextPlace() == Lab.place)
     }
 
     // MARK: Cells

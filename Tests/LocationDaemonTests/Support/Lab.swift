@@ -6,14 +6,17 @@ import Foundation
 import GeoClueAPI
 import Geolocation
 import LocationTestSupport
-import Testing
 import Positioning
+import Testing
 
 @testable import LocationDaemon
 
 /// The whole service on a bus of its own, with a receiver, a clock and callers that a test drives.
 @ServiceActor
 final class Lab {
+    /// Where the receiver is, by default.
+    static nonisolated let place = [48.137154, 11.576124]
+
     let bus: PrivateBus
     let clock = ManualClock()
     let receiver: ScriptedSource
@@ -87,6 +90,16 @@ final class Lab {
         let app = try await App(connect(user, facts))
         if let id { try await app.set("DesktopId", .string(id)) }
         try await app.set("RequestedAccuracyLevel", .uint32(level.rawValue))
+        return app
+    }
+
+    /// An application that has been started, and has been told ``place``.
+    func running(_ id: String = "org.example.Maps", of user: UInt32 = 1000) async throws -> App {
+        let app = try await app(id, of: user)
+        try await app.start()
+        await receiver.demanded()
+        receiver.send(Self.place[0], Self.place[1])
+        #expect(try await app.nextPlace() == Self.place)
         return app
     }
 
