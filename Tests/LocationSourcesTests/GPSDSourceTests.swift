@@ -125,6 +125,7 @@ import Testing
         peer.send(#"{"class":"TPV","device":"/dev/a""# + "\n")
         peer.send(String(repeating: "x", count: 1_000_000) + "\n")
         peer.send(String(Self.tpv(2).prefix(50)))
+        await until { peer.isRead }
         peer.send(String(Self.tpv(2).dropFirst(50)))
 
         #expect(try await bench.reports.nextFix().timestamp == Timestamp(seconds: 1_780_315_212))

@@ -120,6 +120,13 @@ final class LoopbackPeer {
     /// Whether all that was sent is on its way.
     var isFlushed: Bool { pending.isEmpty }
 
+    /// Whether the other side has read all that was sent, on a Unix socket.
+    var isRead: Bool {
+        var unread: Int32 = 0
+        guard isFlushed, let descriptor, ioctl(descriptor.raw, UInt(TIOCOUTQ), &unread) == 0 else { return false }
+        return unread == 0
+    }
+
     /// Sends text, later where the socket is full.
     func send(_ text: String) {
         pending += Array(text.utf8)

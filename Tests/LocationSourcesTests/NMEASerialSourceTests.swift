@@ -14,6 +14,7 @@ private final class FakeReceiver {
     private let folder = FileManager.default.temporaryDirectory.appending(path: "whereabouts-\(UUID().uuidString)")
     private var master: FileDescriptor?
     private var slave: FileDescriptor?
+    private var terminal = ""
 
     var device: String { folder.appending(path: "ttyUSB0").path }
 
@@ -30,6 +31,7 @@ private final class FakeReceiver {
         slave = FileDescriptor(adopting: other)
         let path = name.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
         try FileManager.default.createSymbolicLink(atPath: device, withDestinationPath: path)
+        terminal = path
     }
 
     func unplug() throws {
@@ -49,6 +51,15 @@ private final class FakeReceiver {
     }
 
     func send(_ text: String) throws { try send(Array(text.utf8)) }
+
+    /// Whether anybody beside this has the device open.
+    var isOpen: Bool {
+        let folder = "/proc/self/fd"
+        let open = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return open.count {
+            (try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\($0)")) == terminal
+        } > 1
+    }
 
     /// In bits a second.
     var speed: Int {
@@ -222,10 +233,11 @@ private final class FakeReceiver {
         bench.source.run(for: .exact)
         try bench.receiver.send(gga("120000") + gga("120001") + gga("120002"))
         _ = try await bench.nextFix()
+        #expect(bench.receiver.isOpen)
 
         bench.source.run(for: nil)
 
-        #expect(bench.clock.pendingTimers == 0)
+        #expect(!bench.receiver.isOpen && bench.clock.pendingTimers == 0)
     }
 
     @Test("what is no serial port is not read", arguments: ["/dev/zero", "/dev/null", "/etc/passwd"])
