@@ -3,7 +3,6 @@ import DBusTestSupport
 import EventLoop
 import GeoClueAPI
 import Geolocation
-import LocationTestSupport
 import Testing
 
 @testable import LocationDaemon

@@ -1,4 +1,3 @@
-import DBusTestSupport
 import EventLoop
 import Foundation
 import LookupProtocol

@@ -2,7 +2,6 @@ import DBusTestSupport
 import EventLoop
 import Geolocation
 import LocationTestSupport
-import Positioning
 import Testing
 
 @testable import LocationSources
