@@ -55,8 +55,10 @@ package final class LookupProcess: LookupTransport {
         self.clock = clock
     }
 
+    package var rest: Duration? { restEnd > clock.now ? restEnd : nil }
+
     package func send(_ request: LookupRequest) async -> LookupOutcome {
-        guard clock.now >= restEnd else { return .failed(reason: "the lookup process has failed, and rests") }
+        guard rest == nil else { return .failed(reason: "the lookup process has failed, and rests") }
         guard requests.count < LookupLimits.openRequests else { return .failed(reason: "too many requests at once") }
         let id = nextID
         let line: String

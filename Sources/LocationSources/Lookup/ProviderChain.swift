@@ -109,11 +109,11 @@ package final class ProviderChain: Geolocating {
             if Task.isCancelled { break }
             // The wait may have been long.
             guard canReach(station) else { continue }
-            if station.rest == nil, !station.cannotAnswer(key), let place = await ask(station, query, key) {
+            if rest(of: station) == nil, !station.cannotAnswer(key), let place = await ask(station, query, key) {
                 if generation == self.generation { answers.insert(place, for: key, at: place.measuredAt) }
                 return .found(place)
             }
-            if let rest = station.rest, !station.cannotAnswer(key) {
+            if let rest = rest(of: station), !station.cannotAnswer(key) {
                 retryAt = min(rest, retryAt ?? rest)
             } else {
                 isAnswered = true
@@ -122,6 +122,11 @@ package final class ProviderChain: Geolocating {
         if isAnswered, retryAt == nil { return .unknown }
         if !query.isByAddress, let answer = answers.value(for: key, at: clock.now) { return .found(answer) }
         return .unavailable(retryAt: retryAt ?? clock.now + Self.offlineWait)
+    }
+
+    /// When it may be asked again, by way of a transport that may rest too; `nil` if it may be now.
+    private func rest(of station: ProviderStation) -> Duration? {
+        [station.rest, transport.rest].compactMap(\.self).max()
     }
 
     /// - Returns: `nil` unless it knows the place.
@@ -135,6 +140,8 @@ package final class ProviderChain: Geolocating {
             station.giveUp(on: key)
             return nil
         }
+        // Without a transport nothing has been learned of the provider.
+        if case .trouble(let trouble) = finding, trouble.kind == .noAnswer, transport.rest != nil { return nil }
         station.learn(finding, about: key)
         guard case .place(let coordinate, let accuracy) = finding else { return nil }
         return FoundPlace(

@@ -85,7 +85,7 @@ package final class Submitter {
     // MARK: Sending
 
     private func sendIfDue() {
-        guard let waitingSince, sending == nil, health.rest(at: clock.now) == nil,
+        guard let waitingSince, sending == nil, health.rest(at: clock.now) == nil, transport.rest == nil,
             service.isLocal || network.state.isOnline,
             items.count >= Self.batch || clock.now - waitingSince >= Self.longestWait
         else { return }
@@ -110,6 +110,7 @@ package final class Submitter {
         case .answered(let response) where (200..<300).contains(response.status):
             if health.worked() { Log.notice("submission to \(service) works again") }
             return
+        case .failed where transport.rest != nil: return putBack(batch)
         default:
             // Its errors are those of a lookup; a place is not among what it may say.
             guard case .trouble(let found) = LookupFinding(outcome, isByAddress: true) else {
@@ -122,7 +123,10 @@ package final class Submitter {
             Log.notice("submission to \(service) fails: \(trouble.reason)")
         }
         // What it does not like it will not like again.
-        guard trouble.kind != .badRequest else { return }
+        if trouble.kind != .badRequest { putBack(batch) }
+    }
+
+    private func putBack(_ batch: [SurveyItem]) {
         items = (batch + items).suffix(Self.mostItems)
         waitingSince = waitingSince ?? clock.now
     }

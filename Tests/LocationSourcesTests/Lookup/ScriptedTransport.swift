@@ -10,6 +10,7 @@ import Testing
 /// Carries requests nowhere: answers as a test says, and remembers what was to be sent.
 @ServiceActor
 final class ScriptedTransport: LookupTransport {
+    var rest: Duration?
     private(set) var requests: [LookupRequest] = []
     var answer: @ServiceActor (LookupRequest) async -> LookupOutcome = { _ in .failed(reason: "connection refused") }
     /// How many requests are under way.

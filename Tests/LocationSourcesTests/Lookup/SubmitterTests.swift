@@ -235,6 +235,28 @@ import Testing
         #expect(told.reduce(0, +) == Submitter.mostItems)
     }
 
+    @Test("a transport that fails is not the service's fault: the items go as soon as it may be tried again")
+    @ServiceActor
+    func transportFails() async throws {
+        let bench = try Bench()
+        bench.transport.fail(for: .seconds(3), at: bench.clock)
+        await bench.drive(10)
+        await bench.clock.settle()
+        #expect(bench.transport.requests.count == 1)
+
+        bench.transport.rest = bench.clock.now + .seconds(3)
+        bench.submitter.note([], [])
+        await bench.clock.settle()
+        #expect(bench.transport.requests.count == 1)
+        bench.transport.answer = { _ in .status(200, "{}") }
+        await bench.clock.advance(by: .seconds(3))
+        bench.transport.rest = nil
+        bench.submitter.note([], [])
+        await until { bench.transport.requests.count == 2 }
+
+        #expect(bench.transport.requests[0].body == bench.transport.requests[1].body)
+    }
+
     @Test("items that the service does not like are not sent again")
     @ServiceActor
     func badRequest() async throws {
