@@ -142,6 +142,42 @@ import Testing
         #expect(bench.directory.modems.count == ModemDirectory.mostModems)
     }
 
+    @Test(
+        "a modem that comes and goes without end is used some times a minute, and for good once it stays",
+        arguments: [true, false])
+    @ServiceActor
+    func endless(isRestarting: Bool) async throws {
+        let bench = try await ModemBench(isRunning: !isRestarting)
+        let source = ModemGNSSSource(directory: bench.directory, clock: bench.clock)
+        source.discover()
+        source.run(for: .exact)
+        try await bench.settle()
+
+        var modems: [FakeModem] = []
+        var manager = bench.manager
+        for number in 0...ModemDirectory.mostArrivals {
+            if isRestarting {
+                if number > 0 { manager.die() }
+                manager = FakeModemManager(try bench.bus.connect())
+                try await manager.start()
+            } else if let last = modems.last {
+                manager.unplug(last)
+            }
+            let modem = manager.plug()
+            modems.append(modem)
+            guard number < ModemDirectory.mostArrivals else { break }
+            await until { modem.enabled == 4 }
+        }
+        try await bench.settle()
+        try await manager.connection.settle()
+        try await bench.connection.settle()
+        #expect(bench.directory.modems.isEmpty && modems.last?.setups.isEmpty == true)
+        await bench.clock.advance(by: ModemLocation.rest)
+        await until { modems.last?.enabled == 4 }
+
+        #expect(modems.allSatisfy { $0.setups.count == 1 })
+    }
+
     @Test("signals that another program sends are not taken for ModemManager's")
     @ServiceActor
     func stranger() async throws {

@@ -11,6 +11,9 @@ package final class ModemDirectory {
 
     /// More than any machine has; what comes beyond is ignored.
     static let mostModems = 8
+    /// So many are taken up within ``ModemLocation/rest``, for a modem that falls off the bus and is found again has
+    /// another path each time. It takes all modems and a ModemManager that starts anew.
+    static let mostArrivals = 2 * mostModems
     /// Between attempts to learn which modems there are.
     private static let waits = Reconnect.Waits(first: .seconds(5), limit: .seconds(300))
     private static let patience = Duration.seconds(10)
@@ -34,6 +37,8 @@ package final class ModemDirectory {
     private var manager: BusName?
     private var retry: Timer?
     private var failures = 0
+    /// When the last modems were taken up, whatever has become of them.
+    private var arrivals: [Duration] = []
 
     /// - Parameter connection: to the bus that ModemManager is on.
     package init(connection: Connection, clock: any Clock) {
@@ -117,6 +122,13 @@ package final class ModemDirectory {
         guard let manager, let properties = interfaces[ModemLocation.interface.string] else { return }
         if let known = modem(at: path) { return known.take(properties) }
         guard modems.count < Self.mostModems else { return }
+        arrivals.removeAll { $0 + ModemLocation.rest <= clock.now }
+        guard arrivals.count < Self.mostArrivals else {
+            // Which there are is known by then.
+            let wait = arrivals[0] + ModemLocation.rest - clock.now
+            return retry = retry ?? clock.after(wait) { [weak self] in self?.load(from: manager) }
+        }
+        arrivals.append(clock.now)
         modems.append(
             ModemLocation(path, properties, of: manager, over: connection, clock: clock) { [observers] in
                 observers.notify()
