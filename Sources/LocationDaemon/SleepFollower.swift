@@ -27,7 +27,7 @@ final class SleepFollower {
     private var isAsleep = false
     private var lock: UnixFD?
     private var isAskingForLock = false
-    private var isRefused = false
+    private var complaint = Complaint()
     private var end: Timer?
     private var nextRequest: Timer?
 
@@ -46,8 +46,7 @@ final class SleepFollower {
 
     private func follow(_ name: BusName?) {
         guard name != owner else { return }
-        (owner, signals, lock) = (name, nil, nil)
-        (isRefused, nextRequest) = (false, nil)
+        (owner, signals, lock, nextRequest) = (name, nil, nil, nil)
         // Nobody else would tell that it is over.
         wake()
         guard let name else { return }
@@ -97,7 +96,7 @@ final class SleepFollower {
 
     private func lockTaken(_ lock: UnixFD, from login1: BusName) {
         isAskingForLock = false
-        isRefused = false
+        complaint.settle("logind lets the service delay sleep again")
         // One that comes too late holds nothing up.
         guard login1 == owner else { return takeLock() }
         if !isAsleep { self.lock = lock }
@@ -106,8 +105,7 @@ final class SleepFollower {
     private func lockRefused(_ error: BusError, by login1: BusName) {
         isAskingForLock = false
         guard login1 == owner else { return takeLock() }
-        if !isRefused { Log.notice("logind does not let the service delay sleep: \(error.message)") }
-        isRefused = true
+        complaint.raise("logind does not let the service delay sleep: \(error.message)")
         nextRequest = clock.after(Self.retry) { [weak self] in self?.takeLock() }
     }
 }

@@ -44,7 +44,7 @@ final class SessionFollower {
 
     private func follow(_ owner: BusName?) {
         foreground.login1Changed(to: owner)
-        (isSilent, nextLook) = (false, nil)
+        nextLook = nil
         removals = owner.map { owner in
             connection.subscribe(
                 to: MatchRule(sender: owner, path: Self.path, interface: Self.manager, member: "SessionRemoved")

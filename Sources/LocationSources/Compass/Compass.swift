@@ -38,7 +38,7 @@ package final class Compass: HeadingFollowing {
     private var isClaiming = false
     private var isClaimed = false
     private var nextClaim: Timer?
-    private var hasComplained = false
+    private var complaint = Complaint()
 
     private var latest: Double?
     private var toldAt: Duration?
@@ -63,7 +63,7 @@ package final class Compass: HeadingFollowing {
     private func ownerChanged(_ name: BusName?) {
         guard name != owner else { return }
         owner = name
-        (signals, isClaiming, isClaimed, nextClaim, hasComplained) = (nil, false, false, nil, false)
+        (signals, isClaiming, isClaimed, nextClaim) = (nil, false, false, nil)
         attempt += 1
         if isWanted { consider(nil) }
         claim()
@@ -86,6 +86,7 @@ package final class Compass: HeadingFollowing {
             do throws(BusError) {
                 guard let values = try await self?.claim(from: owner), let self, self.attempt == attempt else { return }
                 isClaiming = false
+                complaint.settle("the compass can be used again")
                 take(values)
             } catch {
                 guard let self, self.attempt == attempt else { return }
@@ -115,8 +116,7 @@ package final class Compass: HeadingFollowing {
     private func failed(_ error: BusError) {
         isClaiming = false
         if error != .noReply { isClaimed = false }
-        if !hasComplained { Log.notice("the compass cannot be used: \(error.message)") }
-        hasComplained = true
+        complaint.raise("the compass cannot be used: \(error.message)")
         nextClaim = clock.after(Self.retry) { [weak self] in self?.claim() }
     }
 

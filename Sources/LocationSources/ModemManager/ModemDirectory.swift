@@ -37,6 +37,7 @@ package final class ModemDirectory {
     private var manager: BusName?
     private var retry: Timer?
     private var failures = 0
+    private var complaint = Complaint()
     /// When the last modems were taken up, whatever has become of them.
     private var arrivals: [Duration] = []
 
@@ -96,15 +97,13 @@ package final class ModemDirectory {
             let call = Message.methodCall(to: name, Self.root, Self.objectManager, "GetManagedObjects")
             let objects = try Self.objects(in: await connection.call(call, timeout: Self.patience))
             guard manager == name else { return }
-            if failures > 0 { Log.info("ModemManager answers") }
+            complaint.settle("ModemManager answers")
             failures = 0
             for (path, interfaces) in objects.sorted(by: { $0.key < $1.key }) { add(path, interfaces) }
             observers.notify()
         } catch {
             guard manager == name else { return }
-            if failures == 0 {
-                Log.notice("ModemManager does not say which modems there are: \(error.message.prefix(200))")
-            }
+            complaint.raise("ModemManager does not say which modems there are: \(error.message.prefix(200))")
             retry = clock.after(Self.waits.wait(failures)) { [weak self] in self?.load(from: name) }
             failures += 1
         }

@@ -32,7 +32,7 @@ final class NetworkManagerFollower {
     /// Which reading is under way; answers to one before it count no more.
     private var reading = 0
     private var isReading = false
-    private var isSilent = false
+    private var complaint = Complaint()
 
     init(_ connection: Connection, clock: any Clock) {
         self.connection = connection
@@ -52,7 +52,6 @@ final class NetworkManagerFollower {
         (owner, signals, nextReading) = (name, [], nil)
         reading += 1
         isReading = false
-        isSilent = false
         guard let name else { return connections = nil }
         signals = [Self.interface, Self.activeConnection].map { interface in
             let rule = MatchRule(
@@ -91,11 +90,10 @@ final class NetworkManagerFollower {
     private func take(_ result: Result<ManagedConnections, BusError>) {
         switch result {
         case .success(let found):
-            isSilent = false
+            complaint.settle("NetworkManager says again how the machine is connected")
             connections = found
         case .failure(let error):
-            if !isSilent { Log.notice("NetworkManager does not say how the machine is connected: \(error.message)") }
-            isSilent = true
+            complaint.raise("NetworkManager does not say how the machine is connected: \(error.message)")
             connections = nil
             if nextReading == nil { readAgain(in: Self.retry) }
         }

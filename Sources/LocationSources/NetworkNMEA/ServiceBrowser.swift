@@ -45,6 +45,7 @@ final class ServiceBrowser {
     /// Questions that have come to nothing, until the next attempt.
     private var unresolved: Set<Question> = []
     private var failures = 0
+    private var complaint = Complaint()
     private var retry: Timer?
     /// On how many interfaces and protocols each name is to be had.
     private var sightings: [String: Int] = [:]
@@ -95,9 +96,10 @@ final class ServiceBrowser {
             guard current == avahi else { return }
             browsing = path
             failures = 0
+            complaint.settle("looking for \(type) on the network again")
         } catch {
             guard current == avahi else { return }
-            if failures == 0 { Log.notice("cannot look for \(type) on the network: \(error.message.prefix(200))") }
+            complaint.raise("cannot look for \(type) on the network: \(error.message.prefix(200))")
             tryAgainLater()
         }
     }

@@ -36,15 +36,14 @@ package final class BusScanner: WiFiScanner {
     private var looking: PacedJob!
     /// Adapters that have not answered yet whether they will scan.
     private var asked: Set<ObjectPath> = []
-    private var isScanDenied = false
 
-    private var trouble: Trouble?
+    private var complaint = Complaint()
+    private var scanComplaint = Complaint()
+    private var listComplaint = Complaint()
     /// Whether it named its adapters, and then not what they heard.
     private var hangsOnLists = false
     private var step = 0
     private var retry: Timer?
-
-    private enum Trouble { case refused, silent }
 
     package init(_ service: any WirelessService, connection: Connection, clock: any Clock) {
         self.service = service
@@ -74,9 +73,7 @@ package final class BusScanner: WiFiScanner {
         guard name != owner else { return }
         owner = name
         liars = []
-        isScanDenied = false
-        (trouble, step, retry) = (nil, 0, nil)
-        hangsOnLists = false
+        (step, retry, hangsOnLists) = (0, nil, false)
         looking.cancel()
         setAdapters([])
         listen()
@@ -136,7 +133,7 @@ package final class BusScanner: WiFiScanner {
             do throws(BusError) {
                 let list = try await service.accessPoints(of: adapter, talk(to: owner))
                 guard isWanted(owner) else { return }
-                if let list { adapters[adapter]? = list } else { distrust(adapter) }
+                if let list { believe(list, of: adapter) } else { distrust(adapter) }
             } catch {
                 guard isWanted(owner) else { return }
                 if error.name == BusError.noReply.name || error.name == Self.accessDenied {
@@ -160,8 +157,13 @@ package final class BusScanner: WiFiScanner {
     /// Whether what is being read of a process still matters.
     private func isWanted(_ owner: BusName) -> Bool { self.owner == owner && isListening && !Task.isCancelled }
 
+    private func believe(_ list: [SeenAccessPoint], of adapter: ObjectPath) {
+        adapters[adapter]? = list
+        if liars.isEmpty, !list.isEmpty { listComplaint.settle("\(service.busName) makes up no addresses any more") }
+    }
+
     private func distrust(_ adapter: ObjectPath) {
-        if liars.isEmpty { Log.notice("\(service.busName) makes up the addresses of access points; they are not used") }
+        listComplaint.raise("\(service.busName) makes up the addresses of access points; they are not used")
         liars.insert(adapter)
         setAdapters(adapters.keys.filter { $0 != adapter })
     }
@@ -179,15 +181,14 @@ package final class BusScanner: WiFiScanner {
         defer { asked.remove(adapter) }
         do throws(BusError) {
             try await service.scan(with: adapter, talk(to: owner))
-            isScanDenied = false
+            scanComplaint.settle("\(service.busName) lets us scan again")
         } catch {
             guard self.owner == owner else { return }
             switch error.name {
             // Whether it hangs, or only this question, is seen by asking for something else.
             case BusError.noReply.name: if isListening { reading.request() }
             case let name where name.string.hasSuffix("Denied"):
-                if !isScanDenied { Log.notice("\(service.busName) does not let us scan; scans of others have to do") }
-                isScanDenied = true
+                scanComplaint.raise("\(service.busName) does not let us scan; scans of others have to do")
             // Busy, or not now: whatever scan comes next serves as well.
             default: Log.debug("\(service.busName) does not scan now: \(error.name)")
             }
@@ -201,23 +202,16 @@ package final class BusScanner: WiFiScanner {
     }
 
     private func failed(_ error: BusError) {
-        let isRefused = error.name == Self.accessDenied
-        say(isRefused ? .refused : .silent, error)
-        if !isRefused {
+        complaint.raise("\(service.busName) does not tell of Wi-Fi adapters: \(error.name)")
+        if error.name != Self.accessDenied {
             retry = clock.after(Self.waits.wait(step)) { [weak self] in self?.looking.request() }
             step += 1
         }
         setAdapters([])
     }
 
-    private func say(_ trouble: Trouble, _ error: BusError) {
-        guard self.trouble != trouble else { return }
-        self.trouble = trouble
-        Log.notice("\(service.busName) does not tell of Wi-Fi adapters: \(error.name)")
-    }
-
     private func recovered() {
-        if trouble != nil { Log.info("\(service.busName) answers again") }
-        (trouble, step, retry) = (nil, 0, nil)
+        complaint.settle("\(service.busName) answers again")
+        (step, retry) = (0, nil)
     }
 }

@@ -189,6 +189,33 @@ struct FaultTests {
         try await bench.goesOn()
     }
 
+    @Test(
+        "a service that refuses with each of its processes is one line in the log",
+        arguments: [
+            ("org.freedesktop.Avahi", "ServiceBrowserNew", "", "cannot look for"),
+            ("org.freedesktop.ModemManager1", "GetManagedObjects", "[modem-gps]\nenable=true\n", "does not say which"),
+            ("org.freedesktop.NetworkManager", "GetDevices", wifi, "does not tell of Wi-Fi"),
+            ("org.freedesktop.NetworkManager", "GetAll", wifi, "NetworkManager does not say how"),
+            ("fi.w1.wpa_supplicant1", "Get", wifi, "does not tell of Wi-Fi"),
+            ("net.hadess.SensorProxy", "GetAll", "", "the compass cannot be used"),
+            ("org.freedesktop.login1", "Inhibit", "", "does not let the service delay sleep"),
+        ])
+    @ServiceActor
+    func busServiceRefuses(name: String, member: String, configuration: String, line: String) async throws {
+        let bus = try await PrivateBus()
+        let bench = try await Bench(configuration, on: bus)
+
+        for _ in 0..<3 {
+            let neighbour = try await BusNeighbour(try #require(BusName(name)), on: bus) { _ in [] }
+            try await neighbour.called(member)
+            try await bench.goesOn()
+            neighbour.die()
+        }
+
+        let log = bench.daemon.program.errors.text
+        #expect(log.split(separator: "\n").count { $0.contains(line) } == 1, "\(log)")
+    }
+
     @Test("a logind that hangs keeps nobody waiting, and one that takes its place is asked at once")
     @ServiceActor
     func logindHangs() async throws {
