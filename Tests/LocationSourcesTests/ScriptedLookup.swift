@@ -10,6 +10,8 @@ final class ScriptedLookup: Geolocating {
 
     private let observers = Observers()
 
+    func discover() {}
+
     func locate(_ query: LookupQuery) async -> LookupResult {
         queries.append(query)
         return await answer(query)
@@ -27,6 +29,8 @@ final class ScriptedNetwork: NetworkFollowing {
     var state = NetworkState(isOnline: true) { didSet { observers.notify() } }
 
     private let observers = Observers()
+
+    func discover() {}
 
     func observe(_ handler: @escaping @ServiceActor () -> Void) -> Observation { observers.add(handler) }
 }

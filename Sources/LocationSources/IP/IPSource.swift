@@ -61,6 +61,7 @@ package final class IPSource: LocationSource {
         self.network = network
         self.accuracy = accuracy
         self.clock = clock
+        toldLevel = availableLevel
     }
 
     /// What can be had is a town. Whether the providers fail is known only while they are asked: whoever looks before he
@@ -71,7 +72,8 @@ package final class IPSource: LocationSource {
 
     package func discover() {
         guard observations.isEmpty else { return }
-        toldLevel = availableLevel
+        network.discover()
+        lookup.discover()
         observations = [
             network.observe { [weak self] in self?.surroundingsChanged() },
             lookup.observe { [weak self] in self?.surroundingsChanged() },

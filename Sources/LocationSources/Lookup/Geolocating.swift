@@ -7,6 +7,9 @@ package protocol Geolocating: AnyObject, Sendable {
     /// Whether there is a provider that could be reached now: the network is up, or it is on this machine.
     var isReachable: Bool { get }
 
+    /// Starts finding out whether there is, once.
+    func discover()
+
     /// Always ends. A cancelled task ends its request at once, with `unavailable`.
     func locate(_ query: LookupQuery) async -> LookupResult
 

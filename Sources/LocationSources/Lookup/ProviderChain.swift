@@ -62,6 +62,8 @@ package final class ProviderChain: Geolocating {
 
     package var isReachable: Bool { stations.contains(where: canReach) }
 
+    package func discover() { network.discover() }
+
     package func observe(_ handler: @escaping @ServiceActor () -> Void) -> Observation { observers.add(handler) }
 
     /// Forgets all answers, for times at which the machine may have been carried off (sleep), and for other providers.

@@ -86,6 +86,7 @@ package final class CellSource: LocationSource {
 
     package func discover() {
         guard observations.isEmpty else { return }
+        lookup?.discover()
         observations = [
             directory.observe { [weak self] in self?.update() },
             lookup?.observe { [weak self] in self?.encouraged() },

@@ -5,6 +5,9 @@ import EventLoop
 package protocol NetworkFollowing: AnyObject, Sendable {
     var state: NetworkState { get }
 
+    /// Starts looking, once. Until then there is no network.
+    func discover()
+
     /// Calls `handler` after each change of ``state``, until the observation is let go.
     func observe(_ handler: @escaping @ServiceActor () -> Void) -> Observation
 }

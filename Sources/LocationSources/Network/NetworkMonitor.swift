@@ -9,15 +9,17 @@ import EventLoop
 /// is online if either says so, and where neither can be asked.
 @ServiceActor
 package final class NetworkMonitor: NetworkFollowing {
-    package private(set) var state = NetworkState(isOnline: true) {
+    package private(set) var state = NetworkState(isOnline: false) {
         didSet { if state != oldValue { observers.notify() } }
     }
 
     /// A new connection makes itself known by a dozen changes of routes; the kernel is asked once in this time.
     private static let rest = Duration.milliseconds(500)
 
-    private let kernel: any RouteFollowing
-    private let manager: NetworkManagerFollower
+    private let makeKernel: @ServiceActor () -> any RouteFollowing
+    private let connection: Connection
+    private var kernel: (any RouteFollowing)?
+    private var manager: NetworkManagerFollower?
     private let clock: any Clock
     private let observers = Observers()
     private var routes: RouteState?
@@ -37,12 +39,20 @@ package final class NetworkMonitor: NetworkFollowing {
         self.init(kernel: KernelRoutes(), connection: connection, clock: clock)
     }
 
-    init(kernel: any RouteFollowing, connection: Connection, clock: any Clock) {
-        self.kernel = kernel
+    init(
+        kernel: @autoclosure @escaping @ServiceActor () -> any RouteFollowing, connection: Connection, clock: any Clock
+    ) {
+        makeKernel = kernel
+        self.connection = connection
         self.clock = clock
+    }
+
+    package func discover() {
+        guard kernel == nil else { return }
+        kernel = makeKernel()
         manager = NetworkManagerFollower(connection, clock: clock)
-        kernel.onChange = { [weak self] in self?.lookSoon() }
-        manager.onChange = { [weak self] in self?.update() }
+        kernel?.onChange = { [weak self] in self?.lookSoon() }
+        manager?.onChange = { [weak self] in self?.update() }
         look()
     }
 
@@ -57,12 +67,12 @@ package final class NetworkMonitor: NetworkFollowing {
     }
 
     private func look() {
-        routes = kernel.look()
+        routes = kernel?.look()
         update()
     }
 
     private func update() {
-        let connections = manager.connections
+        let connections = manager?.connections
         var next = state
         let isReached = [routes.map { !$0.ways.isEmpty }, connections?.isConnected].compactMap(\.self)
         next.isOnline = (isReached.isEmpty || isReached.contains(true)) && connections?.isBehindPortal != true

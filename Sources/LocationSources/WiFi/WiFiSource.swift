@@ -86,6 +86,7 @@ package final class WiFiSource: LocationSource {
     }
 
     package func discover() {
+        lookup.discover()
         for scanner in scanners { scanner.discover() }
     }
 

@@ -214,6 +214,7 @@ import Testing
         if informant == .networkManager {
             manager = try await FakeConnections(machine.bus.connect())
             try connect(0)
+            machine.network.discover()
             await until { manager!.manager.readings > 0 }
             await machine.pass(2)
         }

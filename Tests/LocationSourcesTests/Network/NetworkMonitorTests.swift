@@ -23,7 +23,9 @@ import Testing
             bus = try await PrivateBus()
             connection = try bus.connect(clock: clock)
             kernel.state = routes
+            let kernel = kernel
             monitor = NetworkMonitor(kernel: kernel, connection: connection, clock: clock)
+            monitor.discover()
             observation = monitor.observe { [unowned self] in states.append(monitor.state) }
             // The question whether there is a NetworkManager has its deadline.
             await until { self.clock.timersSet > 0 && self.clock.pendingTimers == 0 }
