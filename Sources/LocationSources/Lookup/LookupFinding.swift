@@ -48,8 +48,8 @@ enum LookupFinding: Sendable, Equatable {
 
     // MARK: The place
 
-    /// Radius in metres that says no more than that it is somewhere on Earth.
-    private static let absurdAccuracy = 1e7
+    /// Radii in metres that can be. Ichnaea gives 10 at least; more says only that it is somewhere on Earth.
+    private static let accuracies = 1...1e7
     /// In degrees. Around 0, 0 there is water, and whoever multiplies with nothing.
     private static let nullIsland = 1e-4
 
@@ -83,7 +83,7 @@ enum LookupFinding: Sendable, Equatable {
         else { throw .noCoordinate }
         guard abs(latitude) > nullIsland || abs(longitude) > nullIsland else { throw .nullIsland }
         guard let accuracy = answer["accuracy"]?.double else { throw .noAccuracy }
-        guard accuracy > 0, accuracy <= absurdAccuracy else { throw .wrongAccuracy }
+        guard accuracies.contains(accuracy) else { throw .wrongAccuracy }
         switch answer["fallback"] {
         case nil, .null: return (coordinate, accuracy, nil)
         case .string(let fallback): return (coordinate, accuracy, fallback)
