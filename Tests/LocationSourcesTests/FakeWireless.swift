@@ -24,6 +24,8 @@ struct FakeAccessPoint: Sendable {
     var frequency = 2412
     /// In seconds, when the scan ends.
     var age = 0
+    /// In the words of each service; `nil` for what stays where it is.
+    var mode: Value?
 }
 
 /// Stands in for wpa_supplicant or NetworkManager, and does with each call what a test says.
@@ -220,6 +222,7 @@ final class FakeWireless {
                     "SSID": .array(of: UInt8.signature, point.name.map { .byte($0) }),
                     "Signal": .int16(Int16(point.signal)), "Frequency": .uint16(UInt16(point.frequency)),
                     "Age": .uint32(UInt32((clock.now - seenAt) / .seconds(1))),
+                    "Mode": point.mode ?? .string("infrastructure"),
                 ]
             case .networkManager:
                 [
@@ -230,6 +233,7 @@ final class FakeWireless {
                     // As NetworkManager reckons.
                     "Strength": .byte(UInt8(100 - Int(100 * Double(-40 - max(-100, min(-40, point.signal))) / 60))),
                     "Frequency": .uint32(UInt32(point.frequency)), "LastSeen": .int32(Int32(seenAt / .seconds(1))),
+                    "Mode": point.mode ?? .uint32(2),
                 ]
             }
         let entries = truth.merging(lie?.mapValues(\.value) ?? [:]) { $1 }

@@ -11,6 +11,8 @@ package struct NetworkManagerWiFi: WirelessService {
 
     /// `NM_DEVICE_TYPE_WIFI`.
     private static let wirelessType: UInt32 = 2
+    /// `NM_802_11_MODE_INFRA`; ad-hoc and mesh networks are devices that move.
+    private static let infrastructureMode: UInt32 = 2
 
     package init() {}
 
@@ -64,7 +66,8 @@ package struct NetworkManagerWiFi: WirelessService {
     }
 
     private static func accessPoint(_ properties: [String: Variant], _ now: Duration) -> SeenAccessPoint? {
-        guard case .string(let text) = properties["HwAddress"]?.value, let name = properties["Ssid"]?.value.bytes,
+        guard [nil, .uint32(infrastructureMode)].contains(properties["Mode"]?.value),
+            case .string(let text) = properties["HwAddress"]?.value, let name = properties["Ssid"]?.value.bytes,
             case .byte(let percent) = properties["Strength"]?.value, percent <= 100,
             // In seconds since boot; -1 for never.
             case .int32(let lastSeen) = properties["LastSeen"]?.value, lastSeen >= 0

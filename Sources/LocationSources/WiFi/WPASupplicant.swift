@@ -63,7 +63,9 @@ package struct WPASupplicant: WirelessService {
     }
 
     private static func accessPoint(_ properties: [String: Variant], _ now: Duration) -> SeenAccessPoint? {
-        guard let address = properties["BSSID"]?.value.bytes, let name = properties["SSID"]?.value.bytes,
+        // Ad-hoc and mesh networks are devices that move.
+        guard [nil, .string("infrastructure")].contains(properties["Mode"]?.value),
+            let address = properties["BSSID"]?.value.bytes, let name = properties["SSID"]?.value.bytes,
             case .int16(let signal) = properties["Signal"]?.value, case .uint32(let age) = properties["Age"]?.value
         else { return nil }
         var frequency = 0
