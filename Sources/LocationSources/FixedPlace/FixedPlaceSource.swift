@@ -15,7 +15,7 @@ package final class FixedPlaceSource: LocationSource {
 
     private var place: FixedPlace?
     private var isWanted = false
-    private var watch: PacedPathWatch?
+    private var watch: PathWatch?
     private var lastTrouble: String?
 
     package init(path: String, clock: any Clock) {
@@ -28,8 +28,9 @@ package final class FixedPlaceSource: LocationSource {
     /// Reads the file, and again whenever it changes, whether or not anybody asks: it decides what can be had.
     package func discover() {
         guard watch == nil else { return }
-        watch = PacedPathWatch(path, clock: clock) { [weak self] in self?.readFile() }
-        watch?.read()
+        let reading = PacedJob(clock: clock) { [weak self] in self?.readFile() }
+        watch = PathWatch(path) { reading.request() }
+        reading.request()
     }
 
     package func run(for demand: Demand?) {

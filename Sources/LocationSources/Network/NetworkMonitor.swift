@@ -24,7 +24,6 @@ package final class NetworkMonitor: NetworkFollowing {
     private let observers = Observers()
     private var routes: RouteState?
     private var identity = Identity()
-    private var nextLook: Timer?
 
     /// What makes one attachment another one.
     private struct Identity: Hashable {
@@ -51,20 +50,13 @@ package final class NetworkMonitor: NetworkFollowing {
         guard kernel == nil else { return }
         kernel = makeKernel()
         manager = NetworkManagerFollower(connection, clock: clock)
-        kernel?.onChange = { [weak self] in self?.lookSoon() }
+        let looking = PacedJob(rest: Self.rest, restsFirst: true, clock: clock) { [weak self] in self?.look() }
+        kernel?.onChange = { looking.request() }
         manager?.onChange = { [weak self] in self?.update() }
         look()
     }
 
     package func observe(_ handler: @escaping @ServiceActor () -> Void) -> Observation { observers.add(handler) }
-
-    private func lookSoon() {
-        guard nextLook == nil else { return }
-        nextLook = clock.after(Self.rest) { [weak self] in
-            self?.nextLook = nil
-            self?.look()
-        }
-    }
 
     private func look() {
         routes = kernel?.look()

@@ -19,7 +19,7 @@ package final class TimeZoneSource: LocationSource {
 
     private var place: Coordinate?
     private var isWanted = false
-    private var watch: PacedPathWatch?
+    private var watch: PathWatch?
     private var lastTrouble: Trouble?
 
     /// Why there is no place.
@@ -48,8 +48,9 @@ package final class TimeZoneSource: LocationSource {
     /// Reads the zone, and again whenever it changes, whether or not anybody asks: it decides what can be had.
     package func discover() {
         guard watch == nil else { return }
-        watch = PacedPathWatch(link, clock: clock) { [weak self] in self?.readZone() }
-        watch?.read()
+        let reading = PacedJob(clock: clock) { [weak self] in self?.readZone() }
+        watch = PathWatch(link) { reading.request() }
+        reading.request()
     }
 
     package func run(for demand: Demand?) {
