@@ -21,6 +21,7 @@ final class SourceFactory {
     private var submission: Configuration.WiFi?
     private lazy var compass = Compass(connection: connection, clock: clock)
     private lazy var modems = ModemDirectory(connection: connection, clock: clock)
+    private lazy var isSharp: @ServiceActor () -> Bool = { [weak self] in self?.isPositionSharp?() ?? false }
 
     /// All that makes a source what it is.
     private enum Plan: Hashable {
@@ -154,10 +155,7 @@ final class SourceFactory {
     private func wifi(_ providers: [String]) -> WiFiSource {
         let source = WiFiSource(connection: connection, lookup: lookups.chain(of: providers), clock: clock)
         // Whoever reports what can be received has to look, above all where the place is known.
-        source.isPositionSharp = { [weak self] in
-            guard let self, submitter == nil else { return false }
-            return isPositionSharp?() ?? false
-        }
+        source.isPositionSharp = { [weak self, isSharp] in self?.submitter == nil && isSharp() }
         source.onScan = { [weak self] in self?.submitter?.note($0, []) }
         return source
     }
@@ -167,14 +165,14 @@ final class SourceFactory {
         let source = CellSource(
             directory: modems, lookup: providers.isEmpty ? nil : lookups.chain(of: providers),
             usesBaseStations: usesBaseStations, clock: clock)
-        source.isPositionSharp = { [weak self] in self?.isPositionSharp?() ?? false }
+        source.isPositionSharp = isSharp
         return source
     }
 
     private func ip(_ providers: [String], accuracy: Double?) -> IPSource {
         let source = IPSource(
             lookup: lookups.chain(of: providers), network: lookups.network, accuracy: accuracy, clock: clock)
-        source.isPositionSharp = { [weak self] in self?.isPositionSharp?() ?? false }
+        source.isPositionSharp = isSharp
         return source
     }
 
