@@ -17,7 +17,7 @@ package struct AnswerLine: Sendable, Hashable {
         id = try members.takeID()
         if members.contains("failure") {
             let reason = try members.takeText("failure")
-            try reason.check("failure", limit: LookupLimits.reason, bytes: 0x20...0x7E)
+            try reason.check("failure", limit: LookupLimits.reason)
             outcome = .failed(reason: reason)
         } else {
             guard let status = try members.takeNumber("status", in: 100...999) else { throw .missing("status") }
@@ -34,10 +34,10 @@ package struct AnswerLine: Sendable, Hashable {
     /// - Returns: the line with its end.
     /// - Throws: ``LookupLineFault`` for an answer that ``init(reading:)`` would refuse.
     package func text() throws(LookupLineFault) -> String {
-        var members: [String: JSONValue] = ["id": .integer(Int64(id))]
+        var members: [String: JSONValue] = [:]
         switch outcome {
         case .failed(let reason):
-            try reason.check("failure", limit: LookupLimits.reason, bytes: 0x20...0x7E)
+            try reason.check("failure", limit: LookupLimits.reason)
             members["failure"] = .string(reason)
         case .answered(let response):
             guard (100...999).contains(response.status) else { throw .invalid("status") }
@@ -47,7 +47,7 @@ package struct AnswerLine: Sendable, Hashable {
             if let seconds = response.retryAfter { members["retry-after"] = .integer(Int64(seconds)) }
             members["body"] = .string(body)
         }
-        return try LineMembers.line(members, limit: LookupLimits.answerLine)
+        return try LineMembers.line(id, members, limit: LookupLimits.answerLine)
     }
 
     /// jansson, which reads the line, takes no NUL.

@@ -51,9 +51,11 @@ struct LineMembers {
         guard rest.isEmpty else { throw .unexpected }
     }
 
-    /// A line of `members` and the version, with its end.
-    static func line(_ members: [String: JSONValue], limit: Int) throws(LookupLineFault) -> String {
-        let all = members.merging(["version": .integer(version)]) { $1 }
+    /// A line of `members`, the id and the version, with its end.
+    static func line(
+        _ id: UInt32, _ members: [String: JSONValue], limit: Int
+    ) throws(LookupLineFault) -> String {
+        let all = members.merging(["id": .integer(Int64(id)), "version": .integer(version)]) { $1 }
         // Only numbers that are not finite cannot be written, and there are none.
         guard let text = try? JSONValue.object(all).text() else { throw .notJSON }
         guard text.utf8.count <= limit else { throw .tooLong(limit: limit) }
@@ -62,8 +64,10 @@ struct LineMembers {
 }
 
 extension String {
-    /// Throws where the text is empty, longer than `limit` bytes, or holds a byte out of `range`.
-    func check(_ name: String, limit: Int, bytes range: ClosedRange<UInt8>) throws(LookupLineFault) {
-        guard (1...limit).contains(utf8.count), utf8.allSatisfy(range.contains) else { throw .invalid(name) }
+    /// Throws where the text is empty, longer than `limit` bytes, or holds anything but visible ASCII and blanks.
+    func check(_ name: String, limit: Int) throws(LookupLineFault) {
+        guard (1...limit).contains(utf8.count), utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
+            throw .invalid(name)
+        }
     }
 }

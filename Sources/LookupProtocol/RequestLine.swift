@@ -31,16 +31,15 @@ package struct RequestLine: Sendable, Hashable {
             throw .invalid("body")
         }
         return try LineMembers.line(
-            [
-                "id": .integer(Int64(id)), "url": .string(request.url), "user-agent": .string(request.userAgent),
-                "body": .string(body),
-            ], limit: LookupLimits.requestLine)
+            id, ["url": .string(request.url), "user-agent": .string(request.userAgent), "body": .string(body)],
+            limit: LookupLimits.requestLine)
     }
 
     /// Blanks and control characters would become something else in the head of an HTTP request.
     private func check() throws(LookupLineFault) {
-        try request.url.check("url", limit: LookupLimits.url, bytes: 0x21...0x7E)
-        try request.userAgent.check("user-agent", limit: LookupLimits.userAgent, bytes: 0x20...0x7E)
+        try request.url.check("url", limit: LookupLimits.url)
+        guard !request.url.contains(" ") else { throw .invalid("url") }
+        try request.userAgent.check("user-agent", limit: LookupLimits.userAgent)
         guard request.body.count <= LookupLimits.requestBody else { throw .invalid("body") }
     }
 }
