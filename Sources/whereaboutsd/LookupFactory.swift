@@ -8,15 +8,22 @@ final class LookupFactory {
     private let connection: Connection
     private let clock: any Clock
     private var chains: [[String]: ProviderChain] = [:]
+    private var process: LookupProcess?
 
     private(set) lazy var network = NetworkMonitor(connection: connection, clock: clock)
-    private(set) lazy var transport = LookupProcess(
-        socket: LookupProcess.systemSocket, program: LookupProcess.installedProgram, clock: clock)
     private(set) lazy var userAgent = UserAgent.text(version: Version.current)
 
     init(connection: Connection, clock: any Clock) {
         self.connection = connection
         self.clock = clock
+    }
+
+    var transport: LookupProcess {
+        if let process { return process }
+        let made = LookupProcess(
+            socket: LookupProcess.systemSocket, program: LookupProcess.installedProgram, clock: clock)
+        process = made
+        return made
     }
 
     /// The one chain of these addresses, the preferred one first.
@@ -33,7 +40,7 @@ final class LookupFactory {
     func keep(_ wanted: Set<[String]>) { chains = chains.filter { wanted.contains($0.key) } }
 
     /// Ends the process that asks, and with it all questions.
-    func end() { transport.end() }
+    func end() { process?.end() }
 
     func forget() { chains.values.forEach { $0.forget() } }
 }
