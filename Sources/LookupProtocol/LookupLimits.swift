@@ -14,6 +14,6 @@ package enum LookupLimits {
 
     /// Requests of one connection that wait for their answers.
     package static let openRequests = 4
-    /// From a request to its answer, name resolution and connecting included (sources.md, 3).
+    /// From a request to its answer, name resolution and connecting included.
     package static let time = Duration.seconds(10)
 }

@@ -2,8 +2,8 @@ import Geolocation
 
 /// Which sources one client's acquisition may use, and how it ends where they have nothing to give.
 ///
-/// The design page on features, section 7, 2, and its table 2.2.1. For needs of 10 m or finer the receiver comes first
-/// and the network is the fallback; for coarser ones it is the other way round. A set place serves any need.
+/// For needs of 10 m or finer the receiver comes first and the network is the fallback; for coarser ones it is the other
+/// way round. A set place serves any need.
 ///
 /// It has no timer of its own: whoever keeps it looks again at ``nextLook(after:)``, and asks for ``permitted(at:)`` and
 /// ``problem(at:)`` then and after each event.

@@ -119,7 +119,7 @@ package final class Positioner {
     }
 
     /// Whether the place is known so well without asking anybody that a lookup would add nothing: by a receiver of one's
-    /// own within the last 10 s, or by a setting, to 50 m (design/sources.md, section 4) or as coarse as is asked for.
+    /// own within the last 10 s, or by a setting, to 50 m or as coarse as is asked for.
     package var isSharp: Bool {
         guard let fine = position.fine, let accuracy = fine.horizontalAccuracy, !fine.isForeign else { return false }
         switch fine.kind {

@@ -6,7 +6,7 @@ import GeoClueAPI
 import LocationTestSupport
 import Testing
 
-/// A bus with nothing on it, which starts the daemon when somebody asks for it (design/cases.md, C10).
+/// A bus with nothing on it, which starts the daemon when somebody asks for it.
 @Suite(.timeLimit(.minutes(1)))
 struct ActivationTests {
     init() { EventLoop.startThread() }

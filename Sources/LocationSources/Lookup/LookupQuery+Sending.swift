@@ -1,6 +1,6 @@
 import JSON
 
-/// What of a query goes to a provider, and how it is written (design/sources.md, 3).
+/// What of a query goes to a provider, and how it is written (Ichnaea's API, “Geolocate”).
 ///
 /// BeaconDB refuses a whole request for one value that it does not expect, so that what is doubtful is left out. The
 /// names of networks are never sent, and one access point alone never is, either.

@@ -5,7 +5,7 @@ import LookupProtocol
 /// Asks lookup services that speak the protocol of Ichnaea, one after the other, until one of them knows the place.
 ///
 /// A provider in trouble is left alone for a time that grows, and the next one is asked at once. Answers are kept in
-/// memory, never on disk, for two uses (design/sources.md, 3 and 4):
+/// memory, never on disk, for two uses:
 ///
 /// - One that is younger than ``freshness`` (by address: ``freshnessByAddress``) is given again without asking anybody.
 /// - An older one about access points or cells, up to ``memory``, is given where nobody can answer now.

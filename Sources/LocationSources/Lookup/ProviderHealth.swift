@@ -33,8 +33,9 @@ struct ProviderTrouble: Sendable, Hashable {
 
 /// Whether a provider works, and when it may be asked again if not.
 ///
-/// The waits are those of design/sources.md, 3, but for the first minute: with 5, 10 and 20 s a provider that is down
-/// would be asked four times in it, where design/cases.md, C02 allows three.
+/// Ichnaea asks for a couple of minutes before a failed request is sent again, and for hours where it still fails (its
+/// API, “Errors”). The first waits are shorter, for those who wait for a place, and yet no provider that is down is asked
+/// more than three times in a minute.
 struct ProviderHealth: Sendable {
     /// The last one since it worked. `nil` if it works.
     private(set) var trouble: ProviderTrouble?
@@ -89,8 +90,8 @@ struct ProviderHealth: Sendable {
 
     // MARK: Waits
 
-    /// So often, and no more, it is asked in the first ten minutes: whoever waits for it gets a place within 30 s of its
-    /// return (design/cases.md, C01).
+    /// So often, and no more, it is asked in the first ten minutes: whoever waits for it gets a place within 30 s
+    /// of its return.
     private static let first = Duration.seconds(5)
     private static let usual = Duration.seconds(30)
     private static let patience = Duration.seconds(600)

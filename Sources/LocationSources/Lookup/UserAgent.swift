@@ -1,6 +1,6 @@
 import EventLoop
 
-/// Says who asks a lookup service, as those without keys ask their clients to (design/sources.md, 3).
+/// Says who asks a lookup service, as those without keys ask their clients to.
 package enum UserAgent {
     /// `Whereabouts/VERSION (ID VERSION_ID)`, with the words of os-release(5); of what is not known there is nothing.
     ///

@@ -18,7 +18,8 @@ package final class ModemGNSSSource: LocationSource {
 
     /// Between two questions, in seconds. At more than the longest the watchdog would see gaps.
     private static let intervals: ClosedRange<UInt32> = 1...5
-    /// Radius in metres of a position that comes without any word of its quality (sources.md, 2).
+    /// Radius in metres of a position that comes without any word of its quality, as ModemManager's raw ones do (its API
+    /// reference, `GetLocation`).
     private static let unknownAccuracy = 50.0
 
     private let directory: ModemDirectory

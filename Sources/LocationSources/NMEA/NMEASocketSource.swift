@@ -9,7 +9,7 @@ import Positioning
 package final class NMEASocketSource: LocationSource {
     package nonisolated let name: String
     package nonisolated let kind = Fix.Kind.gnss
-    /// Exact as soon as it is configured: the feeder may come after the client (geoclue-contract.md, 5.1).
+    /// Exact as soon as it is configured: the feeder may come after the client.
     package let availableLevel = AccuracyLevel.exact
     package let stopGrace = Duration.zero
     package var report: (@ServiceActor (SourceReport) -> Void)?

@@ -26,7 +26,7 @@ struct NetworkService: Sendable, Equatable {
         self.address = address
     }
 
-    /// GeoClue's key `accuracy`, with the level's name. Anything else counts as exact (geoclue-contract.md, 6.1).
+    /// GeoClue's key `accuracy`, with the level's name. Anything else counts as exact.
     private static func level(_ txt: [[UInt8]]) -> AccuracyLevel {
         let key = "accuracy="
         guard let entry = txt.first(where: { $0.starts(with: key.utf8) }) else { return .exact }

@@ -9,7 +9,7 @@ import LookupProtocol
 /// a machine on which nobody is.
 @ServiceActor
 package final class Submitter {
-    /// How far apart in time items are at least; GeoClue's interval (geoclue-contract.md, 6.3).
+    /// How far apart in time items are at least; GeoClue's interval.
     package static let spacing = Duration.seconds(60)
     /// So many go at a time, or those that are there once the first of them has waited for ``longestWait``.
     package static let batch = 10

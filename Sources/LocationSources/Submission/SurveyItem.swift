@@ -18,8 +18,7 @@ struct SurveyItem: Sendable {
     /// In metres: how far one may have come in that time.
     static let greatestShift = 150.0
 
-    /// Whether a fix is good enough: of a receiver of one's own, and not near 0, 0, where broken ones see themselves
-    /// (design/sources.md, 3).
+    /// Whether a fix is good enough: of a receiver of one's own, and not near 0, 0, where broken ones see themselves.
     static func isFit(_ fix: Fix) -> Bool {
         guard fix.kind == .gnss, !fix.isSimulated, !fix.isForeign, let accuracy = fix.horizontalAccuracy else {
             return false

@@ -1,7 +1,7 @@
 /// Follows whether a receiver still finds itself: the watchdog behind ``SourceReport/lost(source:)``.
 ///
 /// A receiver that is pulled may leave its connection open and say nothing, so only its fixes count (gpsd 3.22 tells
-/// nobody when a device stops; sources.md, 1).
+/// nobody when a device stops).
 struct FixWatch: Sendable, Equatable {
     enum State: Sendable, Equatable {
         /// No fix yet.

@@ -1,4 +1,5 @@
-/// Which access points may be told to a lookup service, and are of use to one (sources.md, section 3).
+/// Which access points may be told to a lookup service, and are of use to one (Ichnaea's API, “Geolocate”;
+/// BeaconDB's privacy notice on names that end in `_nomap` or hold `_optout`).
 package struct AccessPointFilter: Sendable, Equatable {
     /// Fewer are never sent: one alone would tell where a single device is.
     package static let fewest = 2

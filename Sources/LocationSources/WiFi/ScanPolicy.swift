@@ -2,7 +2,7 @@ import Geolocation
 import Positioning
 
 /// When the next scan is worth its power: often while what is heard changes, seldom while it stays the same, and never
-/// for those who need no more than the city (sources.md, section 4).
+/// for those who need no more than the city.
 package struct ScanPolicy: Sendable, Equatable {
     /// A scan younger than this serves, whoever asked for it.
     package static let shortest = Duration.seconds(10)

@@ -2,8 +2,8 @@ import Geolocation
 
 /// The numbers that the choice among sources rests on.
 ///
-/// They come from the project's design page on sources (section 6, after comparing Android's fused provider, Lomiri's
-/// location service, GeoClue, Core Location and Ichnaea) and are to be tuned, not laws of nature.
+/// They come from comparing Android's fused provider, Lomiri's location service, GeoClue, Core Location and Ichnaea, and
+/// are to be tuned, not laws of nature.
 package enum ArbitrationConstants {
     /// Radius in metres that a receiver's fix gets where the receiver states none.
     package static let defaultReceiverAccuracy = 50.0
