@@ -34,6 +34,8 @@ package final class Service {
     private var audience = PositionAudience()
     /// The numbers of the clients that have changed in this turn of the loop.
     private var changed: [UInt64] = []
+    /// Whether some of them have by what they may.
+    private var isLeaveChanged = false
     private var idleTimer: Timer?
     private var pruneTimer: Timer?
     private var useEnd: Timer?
@@ -161,9 +163,11 @@ package final class Service {
         guard !reconsidered.isEmpty else { return }
         let users = reconsidered
         reconsidered = []
+        let count = changed.count
         for client in clients.inOrder where users.contains(nil) || users.contains(client.peer.userID) {
             client.reconsider()
         }
+        isLeaveChanged = isLeaveChanged || changed.count > count
         // What counts as use may have changed with the configuration.
         updateInUse()
     }
@@ -178,6 +182,8 @@ package final class Service {
         for number in changed { active.update(number, clients.clients[number]) }
         changed.removeAll(keepingCapacity: true)
         positioner.demand = active.demand
+        if isLeaveChanged { positioner.endGrace() }
+        isLeaveChanged = false
         sessions.foreground.follow(active.userIDs)
         updateInUse()
         updateIdleTimer()

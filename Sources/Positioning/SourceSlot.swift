@@ -38,6 +38,11 @@ final class SourceSlot {
         }
     }
 
+    /// Stops the source at once if it runs on for nobody.
+    func endGrace() {
+        if grace != nil { stop() }
+    }
+
     /// Stops the source without grace.
     func stop() {
         grace = nil

@@ -133,6 +133,22 @@ import Testing
         #expect(isOtherActive)
     }
 
+    @Test("a receiver that runs on after its clients stops at once where leave is taken back")
+    @ServiceActor
+    func noGrace() async throws {
+        let lab = try await Lab(grace: .seconds(15))
+        let a = try await lab.running("a")
+        try await a.stop()
+        try await lab.settle(a.connection)
+        #expect(lab.receiver.isRunning)
+        try await a.start()
+
+        try await lab.administrator().set("*", "deny")
+        await lab.receiver.demanded { $0 == nil }
+
+        #expect(lab.receiver.starts == 1)
+    }
+
     @Test("leave that ends by itself ends the client, also when the system clock is set past the end")
     @ServiceActor
     func expiry() async throws {

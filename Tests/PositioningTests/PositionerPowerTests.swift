@@ -170,6 +170,20 @@ struct PositionerPowerTests {
         #expect(rig.receiver.demands.map { $0?.level } == [.exact, .city])
     }
 
+    @Test("a grace that is taken back ends at once, and nobody's work with it", arguments: [true, false])
+    @ServiceActor
+    func noGrace(isWanted: Bool) async {
+        let rig = Rig([.gnss], grace: .seconds(15))
+        rig.want(.exact)
+        rig.want(nil)
+        if isWanted { rig.want(.exact) }
+
+        rig.positioner.endGrace()
+
+        #expect(rig.receiver.isRunning == isWanted && rig.receiver.starts == 1)
+        #expect(rig.clock.pendingTimers == 0)
+    }
+
     @Test("a fix that comes in the grace is told to nobody, and serves a client that starts then")
     @ServiceActor
     func fixInGrace() async {

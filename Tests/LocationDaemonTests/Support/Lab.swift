@@ -38,11 +38,12 @@ final class Lab {
     /// - Parameter deadlinesByClock: whether the service's own calls have their deadlines by ``clock``, too.
     init(
         _ policy: AccessPolicy = Lab.policy(), store: (any RecordStore)? = nil,
-        others: (ManualClock) -> [ScriptedSource] = { _ in [] }, bus: PrivateBus? = nil, deadlinesByClock: Bool = false
+        others: (ManualClock) -> [ScriptedSource] = { _ in [] }, bus: PrivateBus? = nil, deadlinesByClock: Bool = false,
+        grace: Duration = .zero
     ) async throws {
         let bus = if let bus { bus } else { try await PrivateBus() }
         self.bus = bus
-        receiver = ScriptedSource("receiver", clock: clock)
+        receiver = ScriptedSource("receiver", stopGrace: grace, clock: clock)
         positioner = Positioner(sources: [receiver] + others(clock), clock: clock)
         self.store = store ?? MemoryRecordStore()
         authorizer = Authorizer(policy: policy, store: self.store, clock: clock)
