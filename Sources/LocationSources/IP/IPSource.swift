@@ -6,8 +6,8 @@ import Positioning
 ///
 /// The address belongs to the way in which the machine is connected. With another one the fix counts no more, and the
 /// question is put anew; behind a tunnel it is not put, and the last fix only ages, since the answer would be where the
-/// tunnel ends. That such a place never stands against one that was measured is for arbitration
-/// to see to, by its radius and by `measuresPlace`: here is nothing to compare it with.
+/// tunnel ends. That such a place never stands against one that was measured is for arbitration to see to, by its radius
+/// and by `measuresPlace`: here is nothing to compare it with.
 @ServiceActor
 package final class IPSource: LocationSource {
     package nonisolated let name = "ip"
@@ -24,8 +24,8 @@ package final class IPSource: LocationSource {
     /// an hour is a sixth of what a fix lives, so that none expires over a few failures, and lets its radius grow by no
     /// more than 11 km.
     private static let interval = Duration.seconds(3600)
-    /// A question that is open for longer counts as one without an answer, until that comes: a client is to know
-    /// within 10 s.
+    /// A question that is open for longer counts as one without an answer, until that comes: a client is to know within
+    /// 10 s.
     private static let patience = Duration.seconds(8)
     /// How long a failure is remembered at most once nobody asks any more.
     private static let longestGrudge = Duration.seconds(300)
