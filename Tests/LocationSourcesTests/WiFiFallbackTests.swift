@@ -35,9 +35,10 @@ import Testing
         }
 
         func supplicant() async throws -> FakeWireless {
-            let supplicant = try await FakeWireless(.wpaSupplicant, on: bus.address, clock: clock)
-            try supplicant.scanned([FakeAccessPoint(address: 0x21), FakeAccessPoint(address: 0x22)])
-            return supplicant
+            // It has heard something before anybody can ask.
+            let points = [FakeAccessPoint(address: 0x21), FakeAccessPoint(address: 0x22)].map { ($0, clock.now) }
+            let heard = FakeWireless.Adapter(name: "wlan0", points: points)
+            return try await FakeWireless(.wpaSupplicant, on: bus.address, clock: clock, adapters: [heard])
         }
 
         func asked(_ addresses: [UInt64]) async {
