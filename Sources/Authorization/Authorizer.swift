@@ -253,6 +253,8 @@ package final class Authorizer {
         let key = AuthorizationRecord.agentKey(lowest.agentID)
         let old = store.book.ceiling(of: userID)
         guard old?.key != key || old?.level != lowest.level else { return }
+        // Without a record nothing is held back, either.
+        if old == nil, lowest.level == .exact { return }
         store.store(
             AuthorizationRecord(
                 userID: userID, key: key, decision: lowest.level == .none ? .deny : .allow, level: lowest.level,

@@ -1,5 +1,5 @@
 /// How finely a place is known, asked for or allowed, on GeoClue's scale (the raw values are those of its interface).
-package enum AccuracyLevel: UInt32, Sendable, Hashable, Comparable, CaseIterable {
+package enum AccuracyLevel: UInt32, Sendable, Hashable, Comparable, CaseIterable, CustomStringConvertible {
     case none = 0
     case country = 1
     case city = 4
@@ -11,6 +11,17 @@ package enum AccuracyLevel: UInt32, Sendable, Hashable, Comparable, CaseIterable
     /// the highest as exact. Zero is `none`.
     package init(wire: UInt32) {
         self = Self.allCases.last { $0.rawValue <= wire } ?? .none
+    }
+
+    package var description: String {
+        switch self {
+        case .none: "none"
+        case .country: "country"
+        case .city: "city"
+        case .neighborhood: "neighborhood"
+        case .street: "street"
+        case .exact: "exact"
+        }
     }
 
     package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }

@@ -188,6 +188,22 @@ import Testing
         #expect(afterForgetting.level == .exact)
     }
 
+    @Test("an agent that holds nothing back leaves nothing in the store, unless it takes back that it did")
+    @ServiceActor
+    func unlimited() async throws {
+        let (plain, strict) = (Desk(), Desk())
+        let agent = ScriptedAgent()
+
+        try plain.register(ScriptedAgent(), ceiling: .exact)
+        try strict.register(agent, ceiling: .none)
+        strict.authorizer.ceilingChanged(of: agent, to: .exact)
+        strict.authorizer.agentLeft(agent)
+
+        #expect(plain.authorizer.records(of: 1).isEmpty)
+        #expect(strict.authorizer.records(of: 1).map(\.level) == [.exact])
+        #expect(await strict.call(Desk.requester(Desk.plain)).level == .exact)
+    }
+
     @Test("agents that leave one after the other do not raise the ceiling that stays")
     @ServiceActor
     func endOfSession() async throws {

@@ -292,7 +292,7 @@ import Testing
         let overheard = [stranger, unsubscribed].map { Heard($0.connection) }
 
         try await unsubscribed.set(Self.key, "allow")
-        _ = try await lab.agent()
+        _ = try await lab.agent(ceiling: .city)
         try await lab.app("b").start()
         try await unsubscribed.remove(Self.key)
         try await lab.administrator(of: 2).set("claimed:strangers", "deny")
