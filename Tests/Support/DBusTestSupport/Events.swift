@@ -1,4 +1,5 @@
 import EventLoop
+import LocationTestSupport
 
 /// What has happened, in order, for a test to wait for.
 @ServiceActor
@@ -10,7 +11,7 @@ package final class Events<Element: Sendable> {
 
     private var elements: [Element] = []
     private var failure: Failure?
-    private var waiting: CheckedContinuation<Void, Never>?
+    private let waiters = Waiters()
 
     package init() {}
 
@@ -19,26 +20,21 @@ package final class Events<Element: Sendable> {
 
     package func add(_ element: Element) {
         elements.append(element)
-        resume()
+        waiters.wake()
     }
 
     /// Ends the waiting for what has not come yet.
     package func fail(_ reason: String) {
         failure = Failure(description: reason)
-        resume()
+        waiters.wake()
     }
 
-    /// The next one. One waits at a time.
+    /// The next one.
     package func next() async throws -> Element {
         while elements.isEmpty {
             if let failure { throw failure }
-            await withCheckedContinuation { waiting = $0 }
+            try await waiters.wait()
         }
         return elements.removeFirst()
-    }
-
-    private func resume() {
-        waiting?.resume()
-        waiting = nil
     }
 }

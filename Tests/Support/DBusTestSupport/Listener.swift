@@ -14,7 +14,7 @@ package final class Listener {
     /// How many have come that nobody has taken yet.
     package var count: Int { arrived.count }
 
-    /// The next signal. One waits at a time.
+    /// The next signal.
     package func next() async throws -> Message { try await arrived.next() }
 }
 

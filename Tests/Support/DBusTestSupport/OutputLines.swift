@@ -1,5 +1,6 @@
 import EventLoop
 import Foundation
+import LocationTestSupport
 
 /// The lines that a child program prints, as they come.
 @ServiceActor
@@ -16,7 +17,7 @@ package final class OutputLines {
     private var partial: [UInt8] = []
     private var unread: [String] = []
     private var isAtEnd = false
-    private var waiting: [CheckedContinuation<Void, Never>] = []
+    private let waiters = Waiters()
     private let descriptor: FileDescriptor
     private var watch: Watch?
 
@@ -36,13 +37,13 @@ package final class OutputLines {
                 if part.isEmpty || line.contains(part) { return line }
             }
             if isAtEnd { throw Ended(output: text) }
-            await withCheckedContinuation { waiting.append($0) }
+            try await waiters.wait()
         }
     }
 
     /// Everything, once the program has closed its output.
     package func wholeText() async -> String {
-        while !isAtEnd { await withCheckedContinuation { waiting.append($0) } }
+        while !isAtEnd, (try? await waiters.wait()) != nil {}
         return text
     }
 
@@ -57,9 +58,7 @@ package final class OutputLines {
             text += String(decoding: bytes.prefix(count), as: UTF8.self)
             take(bytes.prefix(count))
         }
-        let resumed = waiting
-        waiting = []
-        for continuation in resumed { continuation.resume() }
+        waiters.wake()
     }
 
     private func take(_ bytes: ArraySlice<UInt8>) {

@@ -24,7 +24,7 @@ package final class ScriptedSource: LocationSource {
     package var onDiscover: (@ServiceActor (ScriptedSource) -> Void)?
 
     private let clock: any Clock
-    private var waiting: [(isMet: (Demand?) -> Bool, continuation: CheckedContinuation<Void, Never>)] = []
+    private let waiters = Waiters()
 
     package init(
         _ name: String, kind: Fix.Kind = .gnss, level: AccuracyLevel = .exact, stopGrace: Duration = .zero,
@@ -51,16 +51,16 @@ package final class ScriptedSource: LocationSource {
 
     package func run(for demand: Demand?) {
         demands.append(demand)
-        let met = waiting.filter { $0.isMet(demand) }
-        waiting.removeAll { $0.isMet(demand) }
-        for waiter in met { waiter.continuation.resume() }
+        waiters.wake()
         onRun?(self, demand)
     }
 
-    /// Comes back when the source runs for a demand that `condition` is true of; at once if it does.
+    /// Comes back when the source runs for a demand that `condition` is true of; at once if it does,
+    /// and when the test's time is up.
     package func demanded(where condition: @escaping (Demand?) -> Bool = { $0 != nil }) async {
         if let demand = demands.last, condition(demand) { return }
-        await withCheckedContinuation { waiting.append((condition, $0)) }
+        let known = demands.count
+        while !demands[known...].contains(where: condition), (try? await waiters.wait()) != nil {}
     }
 
     /// Changes the available level, and reports it.
