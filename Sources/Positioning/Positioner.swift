@@ -49,15 +49,13 @@ package final class Positioner {
         }
     }
 
-    private var slots: [SourceSlot] = []
-    private var hasDiscovered = false
+    private let sources: SourcePool
     private let clock: any Clock
     private var arbiter = Arbiter()
     private var cells = CoarseCells()
 
     private var reconsideration: Alarm?
     private var look: Alarm?
-    private var selection = Selection.settled
     private let steadyCondition: SteadyCondition
     /// Whether those who ask have been given a position.
     private var isServed = false
@@ -70,45 +68,28 @@ package final class Positioner {
         let timer: Timer
     }
 
-    /// Sources may answer while they are being started, and what they say may ask for another selection.
-    private enum Selection { case settled, underWay, overtaken }
-
     package init(sources: [any LocationSource], clock: any Clock) {
         self.clock = clock
         steadyCondition = SteadyCondition(clock)
-        availableLevel = sources.map(\.availableLevel).max() ?? .none
-        slots = sources.map { newSlot($0) }
+        self.sources = SourcePool(sources, clock: clock)
+        availableLevel = self.sources.availableLevel
+        self.sources.onReport = { [weak self] in self?.receive($0, from: $1) }
         steadyCondition.onChange = { [weak self] in self?.conditionChanged(from: $0) }
     }
 
     /// Lets the sources look for their hardware.
-    package func discover() {
-        hasDiscovered = true
-        for slot in slots { slot.source.discover() }
-    }
+    package func discover() { sources.discover() }
 
     /// Takes other sources from now on. Those that are among the present ones go on undisturbed; what goes is stopped
     /// at once, and what it found counts no more.
-    package func replaceSources(_ sources: [any LocationSource]) {
-        let kept = slots.filter { slot in sources.contains { $0 === slot.source } }
-        let gone = slots.filter { slot in !kept.contains { $0 === slot } }
-        slots = sources.map { source in kept.first { $0.source === source } ?? newSlot(source) }
-        for slot in gone { slot.end() }
+    package func replaceSources(_ others: [any LocationSource]) {
+        let gone = sources.replace(others)
         if !gone.isEmpty {
             update { arbiter, now in
-                for slot in gone { arbiter.loseAll(of: slot.source.name, at: now) }
+                for name in gone { arbiter.loseAll(of: name, at: now) }
             }
         }
-        if hasDiscovered {
-            for slot in slots where !kept.contains(where: { $0 === slot }) { slot.source.discover() }
-        }
         availabilityChanged()
-    }
-
-    private func newSlot(_ source: any LocationSource) -> SourceSlot {
-        let slot = SourceSlot(source)
-        source.report = { [weak self, unowned slot] in self?.receive($0, from: slot) }
-        return slot
     }
 
     // MARK: What is known
@@ -137,7 +118,7 @@ package final class Positioner {
         var position = position
         guard let fine = position.fine, clock.now - fine.measuredAt > ArbitrationConstants.maximumStartingAge
         else { return position }
-        let stands = !fine.kind.ages || fine.kind != .gnss && slots.contains { $0.stands(behind: fine) }
+        let stands = !fine.kind.ages || fine.kind != .gnss && sources.standsBehind(fine)
         if !stands { position.fine = nil }
         return position
     }
@@ -182,7 +163,7 @@ package final class Positioner {
     private func tell(_ pick: Fix) { onUpdate?(Position(fine: turned(pick), coarse: cells.visible)) }
 
     private func availabilityChanged() {
-        let level = slots.map(\.source.availableLevel).max() ?? .none
+        let level = sources.availableLevel
         let isChanged = level != availableLevel
         availableLevel = level
         select()
@@ -258,24 +239,10 @@ package final class Positioner {
         updateCondition()
     }
 
-    /// Starts and stops sources until those run that the demand needs.
-    private func select() {
-        guard selection == .settled else { return selection = .overtaken }
-        // A source that changes its mind each time it is started or stopped is left as it is in the end.
-        for _ in 0...slots.count {
-            selection = .underWay
-            let candidates = slots.map(\.candidate)
-            let selected = SourceSelection.select(for: wanted, among: candidates)
-            for (slot, isSelected) in zip(slots, selected) where selection == .underWay {
-                slot.run(for: isSelected ? wanted : nil, clock)
-            }
-            if selection == .underWay { break }
-        }
-        selection = .settled
-    }
+    private func select() { sources.select { wanted } }
 
     /// Stops at once whatever runs on for nobody, to spare the next client its start: leave has been taken back.
-    package func endGrace() { for slot in slots { slot.endGrace() } }
+    package func endGrace() { sources.endGrace() }
 
     // MARK: Sleep
 
@@ -284,7 +251,7 @@ package final class Positioner {
         guard !isSuspended else { return }
         let old = wanted
         isSuspended = true
-        for slot in slots { slot.stop() }
+        sources.stop()
         if old != nil { wantedChanged(from: old) }
         updateCondition()
     }
@@ -328,8 +295,7 @@ package final class Positioner {
         guard let demand else { return .idle }
         guard !isSuspended else { return .suspended }
         if isServed, arbiter.livePick(at: clock.now) != nil { return .delivering }
-        let isAvailable = slots.contains { $0.source.availableLevel > .none && demand.allows($0.source.kind) }
-        return isAvailable ? .acquiring : .noSource
+        return sources.canServe(demand) ? .acquiring : .noSource
     }
 
     private func conditionChanged(from old: PositioningCondition) {

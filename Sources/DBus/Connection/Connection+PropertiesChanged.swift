@@ -33,3 +33,14 @@ extension Connection {
         send(signal)
     }
 }
+
+extension SignalTemplate {
+    /// The signal that properties of `interface` have changed.
+    package static func propertiesChanged(
+        _ path: ObjectPath, _ interface: InterfaceName, to destination: BusName?
+    ) throws(WriteError) -> SignalTemplate {
+        try SignalTemplate(
+            path, StandardInterfaces.properties, StandardInterfaces.propertiesChanged, to: destination,
+            beginningWith: interface.string)
+    }
+}

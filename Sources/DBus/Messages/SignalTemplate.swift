@@ -15,15 +15,6 @@ package struct SignalTemplate: Sendable {
         try beginning.append(repeat each values)
     }
 
-    /// The signal that properties of `interface` have changed.
-    package static func propertiesChanged(
-        _ path: ObjectPath, _ interface: InterfaceName, to destination: BusName?
-    ) throws(WriteError) -> SignalTemplate {
-        try SignalTemplate(
-            path, StandardInterfaces.properties, StandardInterfaces.propertiesChanged, to: destination,
-            beginningWith: interface.string)
-    }
-
     /// A new message that begins so.
     func message() -> Message { beginning.copy() }
 }
