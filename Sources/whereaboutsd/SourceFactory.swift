@@ -198,8 +198,8 @@ final class SourceFactory {
         case .wifi(let providers): wifi(providers)
         case .cell(let providers, let usesBaseStations): cell(providers, usesBaseStations: usesBaseStations)
         case .ip(let providers, let accuracy): ip(providers, accuracy: accuracy)
-        case .timeZone: TimeZoneSource(clock: clock)
-        case .fixedPlace(let path): FixedPlaceSource(path: path, clock: clock)
+        case .timeZone: FilePlaceSource.timeZone(clock: clock)
+        case .fixedPlace(let path): FilePlaceSource.fixed(path, clock: clock)
         case .drive(let speed): SimulatedSource(speed: speed, clock: clock)
         case .route(let route, let speed): RouteSource(route: route, speed: speed, clock: clock)
         }

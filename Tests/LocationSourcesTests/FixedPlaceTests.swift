@@ -54,12 +54,12 @@ import Testing
     private final class Bench {
         let clock = ManualClock()
         let folder = FileManager.default.temporaryDirectory.appending(path: "whereabouts-\(UUID().uuidString)")
-        let source: FixedPlaceSource
+        let source: FilePlaceSource
         let reports: Reports
 
         init(_ text: String? = nil) throws {
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            source = FixedPlaceSource(path: folder.appending(path: "geolocation").path, clock: clock)
+            source = FilePlaceSource.fixed(folder.appending(path: "geolocation").path, clock: clock)
             if let text {
                 try Data(text.utf8).write(to: folder.appending(path: "geolocation"))
             }
@@ -171,7 +171,7 @@ import Testing
     func later() async throws {
         let bench = try Bench()
         let folder = bench.folder.appending(path: "a/b")
-        let source = FixedPlaceSource(path: folder.appending(path: "geolocation").path, clock: bench.clock)
+        let source = FilePlaceSource.fixed(folder.appending(path: "geolocation").path, clock: bench.clock)
         let reports = Reports(of: source)
         source.discover()
         #expect(source.availableLevel == .none)
@@ -198,7 +198,7 @@ import Testing
         default: try Data(count: FixedPlace.sizeLimit + 1).write(to: URL(filePath: path))
         }
 
-        let source = FixedPlaceSource(path: path, clock: bench.clock)
+        let source = FilePlaceSource.fixed(path, clock: bench.clock)
         source.discover()
 
         #expect(source.availableLevel == .none)

@@ -84,7 +84,7 @@ import Testing
         let clock = ManualClock()
         let folder = FileManager.default.temporaryDirectory.appending(path: "whereabouts-\(UUID().uuidString)")
         let link: String
-        let source: TimeZoneSource
+        let source: FilePlaceSource
         let reports: Reports
 
         private static let tables = [
@@ -100,7 +100,8 @@ import Testing
                 try Data((Self.tables[table] ?? "").utf8).write(to: folder.appending(path: "zoneinfo/\(table)"))
             }
             link = folder.appending(path: "localtime").path
-            source = TimeZoneSource(link: link, database: folder.appending(path: "zoneinfo").path, clock: clock)
+            source = FilePlaceSource.timeZone(
+                link: link, database: folder.appending(path: "zoneinfo").path, clock: clock)
             if let target { try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: target) }
             source.discover()
             reports = Reports(of: source)
@@ -168,7 +169,7 @@ import Testing
         #expect(link.source.availableLevel == .none)
         let file = try Bench(nil)
         try Data("TZif2".utf8).write(to: URL(filePath: file.link))
-        let source = TimeZoneSource(link: file.link, database: file.folder.path, clock: file.clock)
+        let source = FilePlaceSource.timeZone(link: file.link, database: file.folder.path, clock: file.clock)
         source.discover()
         #expect(source.availableLevel == .none)
 

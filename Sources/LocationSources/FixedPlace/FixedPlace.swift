@@ -1,12 +1,12 @@
 import Geolocation
 
-/// A place as GeoClue's `geolocation` file states it: latitude, longitude, altitude and accuracy, a line each.
+/// A place that does not come from measuring, but from what a file says.
 struct FixedPlace: Sendable, Equatable {
     let coordinate: Coordinate
     /// Metres above mean sea level.
-    let altitude: Double
+    let altitude: Double?
     /// Radius of uncertainty, in metres.
-    let horizontalAccuracy: Double
+    let horizontalAccuracy: Double?
 
     /// What is wrong with a file.
     enum Fault: Error, Equatable, Sendable {
@@ -23,7 +23,12 @@ struct FixedPlace: Sendable, Equatable {
     /// half of the earth's girth.
     private static let ranges = [-90.0...90, -180.0...180, -12_000.0...100_000, 0.0...20_037_508]
 
-    /// Reads the file's contents. A `#` begins a comment, blank lines and what follows the fourth number do not count.
+    init(coordinate: Coordinate, altitude: Double?, horizontalAccuracy: Double?) {
+        (self.coordinate, self.altitude, self.horizontalAccuracy) = (coordinate, altitude, horizontalAccuracy)
+    }
+
+    /// Reads GeoClue's `geolocation` file: latitude, longitude, altitude and accuracy, a line each. A `#` begins a comment,
+    /// blank lines and what follows the fourth number do not count.
     ///
     /// - Throws: ``Fault``.
     init(parsing bytes: some Sequence<UInt8>) throws(Fault) {

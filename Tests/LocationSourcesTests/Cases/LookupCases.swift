@@ -22,7 +22,7 @@ import Testing
     func nothing(loss: Loss) async throws {
         let machine = try await Machine()
         let chain = machine.chain(Machine.provider)
-        let zone = TimeZoneSource(link: "/nonexistent/localtime", clock: machine.clock)
+        let zone = FilePlaceSource.timeZone(link: "/nonexistent/localtime", clock: machine.clock)
         try await machine.start([zone, machine.wifi(chain), machine.ip(chain)], reaching: .city)
         machine.transport.answer = { [transport = machine.transport] _ in
             loss == .hangs ? await transport.hold() : .failed(reason: "connection refused")

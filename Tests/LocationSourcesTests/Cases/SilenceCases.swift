@@ -119,7 +119,7 @@ import Testing
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let file = folder.appending(path: "geolocation")
         try Data("10.5\n20.5\n0\n30\n".utf8).write(to: file)
-        let place = FixedPlaceSource(path: file.path, clock: bench.machine.clock)
+        let place = FilePlaceSource.fixed(file.path, clock: bench.machine.clock)
         try await bench.start([place], reaching: .exact)
 
         let application = try await bench.machine.service.startedApplication(level: level)
@@ -143,7 +143,7 @@ import Testing
         let link = folder.appending(path: "localtime").path
         try FileManager.default.createSymbolicLink(
             atPath: link, withDestinationPath: "../usr/share/zoneinfo/Europe/Berlin")
-        let zone = TimeZoneSource(link: link, database: database.path, clock: bench.machine.clock)
+        let zone = FilePlaceSource.timeZone(link: link, database: database.path, clock: bench.machine.clock)
         try await bench.start([zone])
 
         let application = try await bench.machine.service.startedApplication(level: .country)

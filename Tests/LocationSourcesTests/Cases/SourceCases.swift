@@ -22,7 +22,7 @@ import Testing
         let file = folder.appending(path: "geolocation")
         func write(_ text: String) throws { try Data(text.utf8).write(to: file, options: .atomic) }
         try write("10.5\n20.5\n0\n30\n")
-        let place = FixedPlaceSource(path: file.path, clock: clock)
+        let place = FilePlaceSource.fixed(file.path, clock: clock)
         let lookup = ScriptedSource("ip", kind: .ip, level: .city, clock: clock)
         lookup.onRun = { source, demand in
             if demand != nil { source.send(40, -70, accuracy: 25_000) }

@@ -17,7 +17,7 @@ final class FaultyFile: FaultyNeighbour {
     init(in world: FaultWorld) {
         self.world = world
         try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        source = FixedPlaceSource(path: folder.appending(path: "geolocation").path, clock: world.clock)
+        source = FilePlaceSource.fixed(folder.appending(path: "geolocation").path, clock: world.clock)
     }
 
     var served: Int { world.accepted["static"] ?? 0 }
