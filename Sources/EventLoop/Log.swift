@@ -51,8 +51,10 @@ package enum Log {
     }
 
     /// Standard error, opened anew so that writing never waits, whoever else writes there; the one that there is shares
-    /// its flags with others.
+    /// its flags with others. In a file writing does not wait, and all who write there share its end.
     private static let descriptor: Int32 = {
+        var status = stat()
+        if fstat(2, &status) == 0, status.st_mode & S_IFMT == S_IFREG { return 2 }
         let own = open("/proc/self/fd/2", O_WRONLY | O_APPEND | O_NONBLOCK | O_CLOEXEC)
         return own >= 0 ? own : 2
     }()

@@ -20,6 +20,20 @@ struct LifeCycleTests {
         #expect(await daemon.program.ended() == .status(0))
     }
 
+    @Test("in a file the log leaves its place to whoever writes there next")
+    @ServiceActor
+    func sharedFile() async throws {
+        let file = TestFolder.unused("log")
+        let script = "{ \"$0\" --nonsense; echo \"then $?\"; } >\"$1\" 2>&1"
+        let shell = try ChildProgram("/bin/sh", ["-c", script, RunningDaemon.executable, file.path])
+        await shell.ended()
+
+        let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
+        try FileManager.default.removeItem(at: file)
+
+        #expect(lines.count == 2 && lines[0].contains("--nonsense") && lines[1] == "then 2")
+    }
+
     @Test("a log that nobody reads and a bus that has stopped do not keep SIGTERM from ending the daemon")
     @ServiceActor
     func deafWorld() async throws {
