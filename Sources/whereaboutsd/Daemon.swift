@@ -81,11 +81,12 @@ final class Daemon {
         (self.positioner, self.authorizer, self.service) = (positioner, authorizer, service)
         self.control = control
 
+        // While the bus sees to the first name, which lets in whoever has the service started by asking what can be had.
+        ServiceActor.task { service.start() }
         for (connection, name) in busNames where try await connection.requestName(name) == .taken {
             Log.notice("\(name) belongs to another program; leaving it the field")
             return finish()
         }
-        service.start()
         positioner.compass = factory.compass(for: configuration)
     }
 

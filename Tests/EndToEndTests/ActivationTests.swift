@@ -58,6 +58,21 @@ struct ActivationTests {
         isolated deinit { try? FileManager.default.removeItem(at: folder) }
     }
 
+    @Test("whoever's question starts it is told what can be had, and not that nothing can yet")
+    @ServiceActor
+    func firstQuestion() async throws {
+        let bench = try await Bench()
+        try "48.1\n11.5\n500\n20\n".write(
+            to: bench.folder.appending(path: "geolocation"), atomically: true, encoding: .utf8)
+        let connection = try bench.bus.connect()
+
+        let level = try await connection.call(
+            GeoClueNames.busName, GeoClueNames.managerPath, "org.freedesktop.DBus.Properties", "Get",
+            GeoClueNames.manager.string, "AvailableAccuracyLevel", returning: Variant.self)
+
+        #expect(level.value == .uint32(8))
+    }
+
     @Test("started by the first call it answers that within two seconds, and complains of no neighbour twice")
     @ServiceActor
     func coldStart() async throws {
