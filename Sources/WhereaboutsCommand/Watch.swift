@@ -14,6 +14,7 @@ final class Watch {
     private var owner: Subscription?
     private var signals: SignalSource?
     private var drawing = TrackDrawing()
+    private var isShowing = false
 
     nonisolated init(_ address: BusAddress) { self.address = address }
 
@@ -45,11 +46,19 @@ final class Watch {
             to: MatchRule(path: client, interface: GeoClueNames.client, member: "LocationUpdated")
         ) { [self] signal in
             guard let (_, location) = try? signal.read(as: ObjectPath.self, ObjectPath.self) else { return }
+            isShowing = true
             ServiceActor.start { [self] in await show(location) }
         }
         try await set("DesktopId", .string("whereabouts"))
         try await set("RequestedAccuracyLevel", .uint32(AccuracyLevel.exact.rawValue))
         try await call(client, GeoClueNames.client, "Start")
+        if !isShowing { announceWait() }
+    }
+
+    private func announceWait() {
+        let text = "Waiting for the first position"
+        guard Terminal.isInteractive else { return Terminal.complain("\(text)\n") }
+        Terminal.show("\u{1B}[H\u{1B}[2J\(text) …\n")
     }
 
     private func set(_ property: String, _ value: Value) async throws(BusError) {
