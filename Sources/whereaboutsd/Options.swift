@@ -51,7 +51,7 @@ struct Options {
           --check                  read the configuration, name its faults, and leave
           --debug                  log more
           --version                print the version
-          --help                   print this
+          -h, --help               print this
         """
 
     init(_ arguments: [String]) throws(Fault) {
@@ -62,7 +62,7 @@ struct Options {
         opterr = 0
         optind = 1
         while true {
-            let code = getopt_long(Int32(arguments.count), &pointers, ":t:u:sn:", table.entries, nil)
+            let code = getopt_long(Int32(arguments.count), &pointers, ":t:u:sn:h", table.entries, nil)
             guard code != -1 else { break }
             let value = optarg.map { String(cString: $0) } ?? ""
             guard let option = Option(code) else {
@@ -112,6 +112,7 @@ private enum Option: String, CaseIterable {
         case .nmeaSocket: "u"
         case .submitData: "s"
         case .submitNick: "n"
+        case .help: "h"
         default: nil
         }
     }
