@@ -12,7 +12,9 @@ DESTDIR     =
 # Where `make build` leaves the programs, and where `make install` takes them from.
 BINARIES = .build/release
 
+# The same flags whether a person is looking or not, or everything would be built again each time that changes.
 SWIFT   = swift
+PLAIN   = --no-color-diagnostics
 SECONDS = 60
 KILLS   = 1000
 # The comparison with GeoClue is no part of the tree.
@@ -43,13 +45,13 @@ run:
 	@packaging/demo $(BINARIES)/whereaboutsd $(BINARIES)/whereabouts
 
 # Each private bus takes one of the 128 inotify instances that the kernel gives a user, whose desktop has its own.
-TEST = $(SWIFT) test --experimental-maximum-parallelization-width 8
+TEST = $(SWIFT) test $(PLAIN) --experimental-maximum-parallelization-width 8
 
 # Tests of the whole service start programs, and would take the processor from those of its parts.
 WHOLE_SERVICE = 'EndToEndTests|LocationDaemonTests'
 
 check: deps lint
-	$(SWIFT) build --build-tests
+	$(SWIFT) build $(PLAIN) --build-tests
 	$(TEST) --skip-build --skip $(WHOLE_SERVICE)
 	$(TEST) --skip-build --filter $(WHOLE_SERVICE)
 	packaging/check
@@ -58,13 +60,13 @@ check: deps lint
 # the archive saves a tenth of the start-up time. Small code is as fast here, and saves 0.4 MB of memory. Relocations
 # packed (glibc 2.36), equal functions folded and no symbols for others save 0.8 MB more; that takes the linker of LLVM.
 # What the service calls of the runtime laid side by side saves another 1.5 MB: packaging/find-link-order finds it.
-RELEASE = -c release --static-swift-stdlib -Xswiftc -Osize -Xlinker -L.build/static -Xswiftc -use-ld=lld \
+RELEASE = $(PLAIN) -c release --static-swift-stdlib -Xswiftc -Osize -Xlinker -L.build/static -Xswiftc -use-ld=lld \
     -Xlinker -z -Xlinker pack-relative-relocs -Xlinker --icf=safe -Xlinker --no-export-dynamic \
-    -Xlinker --symbol-ordering-file=$(CURDIR)/packaging/link-order -Xlinker --no-warn-symbol-ordering
+    -Xlinker --symbol-ordering-file=packaging/link-order -Xlinker --no-warn-symbol-ordering
 
 build: deps-build
 	@mkdir -p .build/static
-	@ln -sf "$$(gcc -print-file-name=libstdc++.a)" .build/static/libstdc++.a
+	@ln -sf "$$(clang -print-file-name=libstdc++.a)" .build/static/libstdc++.a
 	$(SWIFT) build $(RELEASE) --product whereaboutsd
 	$(SWIFT) build $(RELEASE) --product whereabouts
 	$(SWIFT) build $(RELEASE) --product whereabouts-lookup
@@ -111,8 +113,12 @@ uninstall:
 	rm -f $(DESTDIR)$(DATADIR)/polkit-1/actions/org.whereabouts1.policy
 	rm -f $(DESTDIR)$(DATADIR)/man/man5/whereabouts.conf.5 $(DESTDIR)$(DATADIR)/man/man8/whereaboutsd.8
 
-bench: build
-	@test -d $(BENCH) || { echo "bench: there is no $(BENCH)" >&2; exit 1; }
+# Some targets take more than the tree has.
+needs = @test -d $(1) || { echo "$@: there is no $(1)" >&2; exit 1; }
+
+bench:
+	$(call needs,$(BENCH))
+	@$(MAKE) --no-print-directory build
 	rm -rf .build/bench && cp -R $(BENCH) .build/bench && chmod -R u+w .build/bench
 	$(MAKE) -C .build/bench
 	cd .build/bench && /usr/bin/python3 ab.py --rounds 3 "bare=$$PWD/floor {nmea}" \
@@ -123,7 +129,7 @@ fuzz: deps-build
 	Tests/Fuzz/run $(SECONDS)
 
 soak: deps build
-	SOAK_KILLS=$(KILLS) WHEREABOUTSD=$(abspath $(BINARIES))/whereaboutsd $(SWIFT) test --filter LocationDaemonTests.SoakTests
+	SOAK_KILLS=$(KILLS) WHEREABOUTSD="$$PWD/$(BINARIES)/whereaboutsd" $(TEST) --filter LocationDaemonTests.SoakTests
 
 format:
 	$(SWIFT) format --in-place --recursive Sources Tests
@@ -133,14 +139,18 @@ lint:
 	Tests/lint-imports
 
 # Recorded receivers through the whole service, where ../shared has them.
-recordings: deps
-	$(SWIFT) build --build-tests
-	NMEA_PACE_MS=$${NMEA_PACE_MS-20} $(SWIFT) test --skip-build --filter RecordedLogsTests
+recordings:
+	$(call needs,../shared/data/nmea)
+	@$(MAKE) --no-print-directory deps
+	$(SWIFT) build $(PLAIN) --build-tests
+	NMEA_PACE_MS=$${NMEA_PACE_MS-20} $(TEST) --skip-build --filter RecordedLogsTests
 
 # Without a client, beside a lookup service and a wpa_supplicant of ../shared.
-silence: deps
-	$(SWIFT) build --build-tests
-	SILENCE_SECONDS=$(SECONDS) $(SWIFT) test --skip-build --filter LookupStandInTests
+silence:
+	$(call needs,../shared/standins)
+	@$(MAKE) --no-print-directory deps
+	$(SWIFT) build $(PLAIN) --build-tests
+	SILENCE_SECONDS=$(SECONDS) $(TEST) --skip-build --filter LookupStandInTests
 
 # Without leaks: Swift keeps the pointers to its side tables in a form that the leak sanitizer does not see through. What
 # the service loses is seen by its size, in EndToEndTests.
@@ -148,10 +158,10 @@ asan: deps
 	ASAN_OPTIONS=detect_leaks=0 $(MAKE) --no-print-directory sanitized SANITIZER=address
 
 tsan: deps
-	TSAN_OPTIONS=suppressions=$(CURDIR)/Tests/tsan.supp $(MAKE) --no-print-directory sanitized SANITIZER=thread
+	TSAN_OPTIONS=suppressions="$(CURDIR)/Tests/tsan.supp" $(MAKE) --no-print-directory sanitized SANITIZER=thread
 
 # One test at a time: all of them share the loop's thread, and calls have deadlines.
-SANITIZED = $(SWIFT) test --no-parallel --sanitize=$(SANITIZER) --scratch-path .build/$(SANITIZER)
+SANITIZED = $(SWIFT) test $(PLAIN) --no-parallel --sanitize=$(SANITIZER) --scratch-path .build/$(SANITIZER)
 sanitized:
 	$(SANITIZED) --skip $(WHOLE_SERVICE)
 	$(SANITIZED) --skip-build --filter $(WHOLE_SERVICE)
