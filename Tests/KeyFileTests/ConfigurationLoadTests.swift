@@ -105,7 +105,9 @@ import Testing
         #expect(faults == [])
     }
 
-    @Test("GeoClue's own file is without fault", .enabled(if: access("/etc/geoclue/geoclue.conf", R_OK) == 0))
+    @Test(
+        "GeoClue's own file is without fault",
+        .enabled(if: access("/etc/geoclue/geoclue.conf", R_OK) == 0, "needs GeoClue's own file"))
     func installedGeoClueFile() {
         let (configuration, faults) = Configuration.load(files: ["/etc/geoclue/geoclue.conf"])
 

@@ -171,7 +171,7 @@ import Testing
         @ServiceActor private static var waiting = 0
 
         @ServiceActor static func forEver() async -> Bool {
-            await withCheckedContinuation { (_: CheckedContinuation<Void, Never>) in waiting += 1 }
+            await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in waiting += 1 }
             return false
         }
     }

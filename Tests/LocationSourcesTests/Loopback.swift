@@ -1,5 +1,6 @@
 import EventLoop
 import Glibc
+import LocationTestSupport
 @testable import LocationSources
 import Testing
 
@@ -15,7 +16,7 @@ final class LoopbackServer {
 
     /// A path that nothing listens on yet.
     static func freshPath() -> StreamAddress {
-        .unix(path: "/tmp/whereabouts-test-\(getpid())-\(UInt64.random(in: 0 ... .max)).sock")
+        .unix(path: TestFolder.unused("socket").path)
     }
 
     private let backlog: Int32

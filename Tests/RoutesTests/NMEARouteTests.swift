@@ -1,6 +1,7 @@
 import EventLoop
 import Geolocation
 import Glibc
+import LocationTestSupport
 import NMEATestSupport
 import Routes
 import Testing
@@ -49,7 +50,7 @@ import Testing
                 return error.problem
             }
         }
-        let pipe = "/tmp/whereabouts-test-\(getpid())-\(UInt64.random(in: 0 ... .max)).fifo"
+        let pipe = TestFolder.unused("fifo").path
         try #require(mkfifo(pipe, 0o600) == 0)
         defer { unlink(pipe) }
 

@@ -56,7 +56,7 @@ package final class Login1: BusObject {
 
     func listSessions(_ call: MethodCall) async -> [Session] {
         asked.add(())
-        if isMute { await withCheckedContinuation { (_: CheckedContinuation<Void, Never>) in } }
+        if isMute { await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in } }
         return sessions.sorted { $0.key < $1.key }.map {
             Session($0.key, $0.value.user, "somebody", "seat0", path($0.key))
         }
@@ -105,7 +105,7 @@ package final class Login1: BusObject {
     }
 
     func getUser(_ call: MethodCall, uid: UInt32) async throws -> ObjectPath {
-        if isMuteAboutUsers { await withCheckedContinuation { (_: CheckedContinuation<Void, Never>) in } }
+        if isMuteAboutUsers { await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in } }
         guard users[uid] != nil else { throw BusError("org.freedesktop.login1.NoSuchUser", "no such user") }
         return Self.path(of: uid)
     }
