@@ -72,7 +72,7 @@ final class Daemon {
             idleTime: options.idleSeconds > 0 ? .seconds(options.idleSeconds) : nil)
         service.onIdle = { [self] in
             Log.info("nobody has asked for \(options.idleSeconds) s")
-            finish()
+            ServiceActor.start { await self.leave() }
         }
         // The machine may have been carried anywhere.
         service.onWake = { factory.forget() }
@@ -117,6 +117,17 @@ final class Daemon {
     /// How long a disk or the bus may keep the service from leaving.
     private static let finishLimit = Duration.seconds(5)
 
+    /// Leaves for want of work. From the release of its name on the bus starts another one for whoever calls; those who
+    /// have called before are served.
+    private func leave() async {
+        for (connection, name) in busNames { try? await connection.releaseName(name) }
+        guard let service, !service.isIdle else { return finish() }
+        for (connection, name) in busNames {
+            guard (try? await connection.requestName(name)) == .owned else { return finish() }
+        }
+        service.stay()
+    }
+
     private func finish() {
         guard finishTimer == nil else { return }
         finishTimer = LoopClock.shared.after(Self.finishLimit) { EventLoop.shared.stop(0) }
@@ -143,6 +154,7 @@ final class Daemon {
     }
 
     private func reload() {
+        guard finishTimer == nil else { return }
         let (configuration, faults) = Configuration.load(for: options)
         log(faults)
         guard !faults.contains(where: \.hidesEntries) else {

@@ -20,6 +20,31 @@ struct LifeCycleTests {
         #expect(await daemon.program.ended() == .status(0))
     }
 
+    @Test("a call in the moment of leaving is answered, and whoever got a client then has it")
+    @ServiceActor
+    func lastMoment() async throws {
+        let daemon = try await RunningDaemon(BusConfiguration(), ["--timeout", "1"])
+        let connection = try daemon.bus.connect()
+        func ask<T: DBusType>(_ member: MemberName, as type: T.Type) async throws -> T {
+            try await connection.call(
+                GeoClueNames.busName, GeoClueNames.managerPath, GeoClueNames.manager, member, returning: type)
+        }
+
+        daemon.bus.pause()
+        let call = ServiceActor.task { try await ask("GetClient", as: ObjectPath.self) }
+        _ = try await daemon.program.errors.next(containing: "nobody has asked")
+        daemon.bus.resume()
+
+        // Which of the two the bus takes first is its business.
+        do {
+            let path = try await call.value
+            #expect(try await ask("GetClient", as: ObjectPath.self) == path)
+        } catch let error as BusError {
+            #expect(error.name == "org.freedesktop.DBus.Error.ServiceUnknown")
+            #expect(await daemon.program.ended() == .status(0))
+        }
+    }
+
     @Test("in a file the log leaves its place to whoever writes there next")
     @ServiceActor
     func sharedFile() async throws {

@@ -172,6 +172,11 @@ package final class Connection {
         return outcome == 1 || outcome == 4 ? .owned : .taken
     }
 
+    /// Gives a name back. Calls to it that the bus has passed on before come before this returns.
+    package func releaseName(_ name: BusName) async throws(BusError) {
+        _ = try await callBus("ReleaseName", name.string, returning: UInt32.self)
+    }
+
     /// Calls `handler` whenever a name gets another owner or, with `nil`, loses its owner.
     package func watchOwner(
         of name: BusName, _ handler: @escaping @ServiceActor (BusName?) -> Void
