@@ -14,6 +14,9 @@ package final class Authorizer {
         didSet { if policy != oldValue { policyChanged() } }
     }
 
+    /// Called with another ``policy``, before running clients are looked at by it.
+    package var onPolicyChange: (@ServiceActor () -> Void)?
+
     /// Called when running clients may have gained or lost by a change: those of the user, or all of them for `nil`.
     package var onChange: (@ServiceActor (_ userID: UInt32?) -> Void)?
 
@@ -182,6 +185,15 @@ package final class Authorizer {
         roster.ceiling(of: userID)?.level ?? store.book.ceiling(of: userID)?.level ?? .exact
     }
 
+    /// Whether the agent is there and may be.
+    package func isRegistered(_ agent: any Agent) -> Bool { roster.entry(of: agent) != nil }
+
+    /// Whether nothing of the user's may learn any position, by the user's own switch or the desktop's.
+    package func isSwitchedOff(_ userID: UInt32) -> Bool {
+        let ownSwitch = record(of: userID, for: AuthorizationRecord.userSwitch)
+        return ceiling(of: userID) == .none || ownSwitch?.reach == AccuracyLevel.none
+    }
+
     /// Takes an agent on. Calls of its user wait for its ceiling now, until ``ceilingChanged(of:to:)`` or
     /// ``ceilingReadFinished(of:)``, or for ``ceilingLimit``. Registering again keeps the agent's place.
     package func agentRegistered(_ agent: any Agent, from origin: ProcessOrigin) throws(AgentRefusal) {
@@ -266,6 +278,7 @@ package final class Authorizer {
 
     private func policyChanged() {
         dismiss(roster.all.filter { !policy.agentIDs.contains($0.id) })
+        onPolicyChange?()
         changed(nil)
     }
 

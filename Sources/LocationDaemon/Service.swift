@@ -38,6 +38,7 @@ package final class Service {
     private var isLeaveChanged = false
     private var idleTimer: Timer?
     private var pruneTimer: Timer?
+    private var catchUp: Timer?
     private var useEnd: Timer?
     private var useBegan: Duration?
 
@@ -48,6 +49,8 @@ package final class Service {
 
     /// After so many, the memory that they have left free is given back to the system.
     private static let manyDepartures = 100
+    /// How long a congested bus is left alone.
+    private static let catchUpTime = Duration.seconds(1)
     /// `InUse` stays true for at least this long, so that whoever shows it can show it.
     private static let shortestUse = Duration.seconds(3)
 
@@ -72,6 +75,7 @@ package final class Service {
             connection: connection, authorizer: authorizer, sessions: SessionDirectory(connection), clock: clock,
             startingPosition: { [weak self] in self?.startingPosition(for: $0) ?? Position() },
             clientChanged: { [weak self] in self?.clientChanged($0) },
+            deliveryMissed: { [weak self] in self?.catchUpLater() },
             locationReplaced: { [weak self] in self?.schedulePruning(in: Limits.locationLifetime) })
         manager = ManagerObject(peers: peers, clients: clients, agents: agents, environment: environment)
         manager.update(availableLevel: positioner.availableLevel)
@@ -117,10 +121,24 @@ package final class Service {
         // Nobody is told by leave that has been taken back.
         reconsiderClients()
         audience.note(position, for: active.userIDs)
+        tell(position) { _ in true }
+    }
+
+    private func tell(_ position: Position, _ isConcerned: (ClientObject) -> Bool) {
         let isWhole = audience.isWhole(position, for: active.userIDs)
         // Whoever loses its leave by being told changes the list.
-        for client in active.clients {
+        for client in active.clients where isConcerned(client) {
             client.deliver(isWhole ? position : audience.position(position, for: client.peer.userID))
+        }
+    }
+
+    /// What clients were not told while the bus was congested, they are told once it is not. No fix may come to do it.
+    private func catchUpLater() {
+        guard catchUp == nil else { return }
+        catchUp = clock.after(Self.catchUpTime) { [weak self] in
+            guard let self else { return }
+            catchUp = nil
+            tell(positioner.position, \.hasMissed)
         }
     }
 
@@ -167,7 +185,9 @@ package final class Service {
         for client in clients.inOrder where users.contains(nil) || users.contains(client.peer.userID) {
             client.reconsider()
         }
-        isLeaveChanged = isLeaveChanged || changed.count > count
+        let isTakenBack = changed.count > count || users.contains { $0.map(authorizer.isSwitchedOff) ?? true }
+        if changed.isEmpty, isTakenBack { positioner.endGrace() }
+        isLeaveChanged = isLeaveChanged || isTakenBack && !changed.isEmpty
         // What counts as use may have changed with the configuration.
         updateInUse()
     }
@@ -214,8 +234,13 @@ package final class Service {
         idleTimer = clock.after(idleTime) { [weak self] in
             guard let self else { return }
             idleTimer = nil
-            let isBusy = authorizer.openQuestions > 0 || isBusyElsewhere?() ?? false
-            if isBusy { updateIdleTimer() } else { onIdle?() }
+            if isIdle { onIdle?() } else { updateIdleTimer() }
         }
     }
+
+    /// Whether it may leave.
+    package var isIdle: Bool { clients.isEmpty && authorizer.openQuestions == 0 && !(isBusyElsewhere?() ?? false) }
+
+    /// Waits for idleness again, when it has not been left for.
+    package func stay() { updateIdleTimer() }
 }

@@ -149,6 +149,41 @@ import Testing
         #expect(lab.receiver.starts == 1)
     }
 
+    @Test("so it does where the clients had left before leave was taken back")
+    @ServiceActor
+    func noGraceLeft() async throws {
+        let lab = try await Lab(grace: .seconds(15))
+        let agent = try await lab.agent()
+        let a = try await lab.running("a")
+        try await a.stop()
+        try await lab.settle(a.connection)
+        #expect(lab.receiver.isRunning)
+
+        agent.limit(to: .none)
+
+        await lab.receiver.demanded { $0 == nil }
+    }
+
+    @Test("an agent that a reload takes off the list counts again when it is back on it, with what it says then")
+    @ServiceActor
+    func agentBack() async throws {
+        let lab = try await Lab()
+        let agent = try await lab.agent()
+        let a = try await lab.running("a")
+
+        lab.authorizer.policy.agentIDs = ["other"]
+        agent.limit(to: .none)
+        try await lab.settle(agent.connection)
+        let whileUnlisted = try await a.isActive
+        lab.authorizer.policy.agentIDs = ["shell", "other"]
+        try await a.becomes(active: false)
+        try await agent.register("shell")
+        agent.limit(to: .exact)
+        try await a.becomes(active: true)
+
+        #expect(whileUnlisted)
+    }
+
     @Test("leave that ends by itself ends the client, also when the system clock is set past the end")
     @ServiceActor
     func expiry() async throws {

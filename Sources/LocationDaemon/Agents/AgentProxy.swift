@@ -9,6 +9,7 @@ final class AgentProxy: Agent {
     nonisolated let id: String
     nonisolated let userID: UInt32
     nonisolated let peer: BusName
+    nonisolated let origin: ProcessOrigin
 
     private let connection: Connection
     private var ceilingChanges: Subscription?
@@ -24,6 +25,7 @@ final class AgentProxy: Agent {
         self.id = id
         self.userID = peer.userID
         self.peer = peer.name
+        origin = peer.origin
         self.connection = connection
     }
 

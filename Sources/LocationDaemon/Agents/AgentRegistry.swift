@@ -12,30 +12,42 @@ final class AgentRegistry {
     init(connection: Connection, authorizer: Authorizer) {
         self.connection = connection
         self.authorizer = authorizer
+        authorizer.onPolicyChange = { [weak self] in self?.admitAgain() }
     }
 
     /// Takes in an agent under an id of its own choice, which the configuration has to list.
     ///
     /// - Throws: ``ServiceError/agentRefused(_:)``.
     func add(_ id: String, from peer: Peer) throws(ServiceError) {
+        let known = agents[peer.name, default: []].first { $0.id == id }
+        let agent = known ?? AgentProxy(id: id, peer: peer, connection: connection)
         do {
             // One that registers again keeps its place, and is not read again: its changes are followed already.
-            guard !agents[peer.name, default: []].contains(where: { $0.id == id }) else {
-                return try authorizer.policy.admitAgent(id, from: peer.origin)
+            if authorizer.isRegistered(agent) {
+                try authorizer.policy.admitAgent(id, from: peer.origin)
+            } else {
+                try admit(agent)
             }
-            let agent = AgentProxy(id: id, peer: peer, connection: connection)
-            try authorizer.agentRegistered(agent, from: peer.origin)
-            agents[peer.name, default: []].append(agent)
-            agent.followCeiling(
-                changed: { [weak self, weak agent] level in
-                    if let agent { self?.authorizer.ceilingChanged(of: agent, to: level) }
-                },
-                finished: { [weak self, weak agent] in
-                    if let agent { self?.authorizer.ceilingReadFinished(of: agent) }
-                })
         } catch {
             throw .agentRefused(error)
         }
+        if known == nil { agents[peer.name, default: []].append(agent) }
+    }
+
+    private func admit(_ agent: AgentProxy) throws(AgentRefusal) {
+        try authorizer.agentRegistered(agent, from: agent.origin)
+        agent.followCeiling(
+            changed: { [weak self, weak agent] level in
+                if let agent { self?.authorizer.ceilingChanged(of: agent, to: level) }
+            },
+            finished: { [weak self, weak agent] in
+                if let agent { self?.authorizer.ceilingReadFinished(of: agent) }
+            })
+    }
+
+    /// An agent that the configuration no longer listed, and lists again, does not know that it ever left.
+    private func admitAgain() {
+        for agent in agents.values.joined() where !authorizer.isRegistered(agent) { try? admit(agent) }
     }
 
     /// Forgets the agents of a connection that has left.

@@ -14,6 +14,8 @@ struct ClientEnvironment {
     let startingPosition: @ServiceActor (UInt32) -> Position
     /// Called with the number of a client that has come or gone, become active or inactive, or wants something else.
     let clientChanged: @ServiceActor (UInt64) -> Void
+    /// Called when a client could not be told of a position, the bus being congested.
+    let deliveryMissed: @ServiceActor () -> Void
     /// Called when a location object has been replaced and will have to go.
     let locationReplaced: @ServiceActor () -> Void
 }

@@ -43,6 +43,10 @@ package final class ClientObject: BusObject {
     private var waitingStarts = 0
     /// Who started it, fixed at that Start whatever is written into `DesktopId` afterwards.
     private(set) var requester: Requester?
+    /// Whether nothing has been told since Start, so that no threshold holds anything back.
+    private var awaitsFirst = false
+    /// Whether it has not been told of the last position, the bus being congested.
+    private(set) var hasMissed = false
     /// The level that the running Start asked for.
     private var startedLevel = AccuracyLevel.none
 
@@ -139,7 +143,8 @@ package final class ClientObject: BusObject {
         changed("Active")
         environment.clientChanged(number)
         // Before the reply to Start, as clients know it.
-        deliver(environment.startingPosition(peer.userID), isFirst: true)
+        awaitsFirst = true
+        deliver(environment.startingPosition(peer.userID))
         countUse(grant)
     }
 
@@ -184,15 +189,15 @@ package final class ClientObject: BusObject {
     // MARK: Positions
 
     /// Tells the owner what it may know of `position`, if its thresholds let it through.
-    ///
-    /// - Parameter isFirst: the first since Start, which thresholds do not hold back.
-    func deliver(_ position: Position, isFirst: Bool = false) {
-        guard let grant, let fix = grant.disclose(position), !environment.connection.isCongested else { return }
+    func deliver(_ position: Position) {
+        guard let grant, let fix = grant.disclose(position) else { return }
+        hasMissed = environment.connection.isCongested
+        guard !hasMissed else { return environment.deliveryMissed() }
         // Whatever became of the timer: the system clock may have been set.
         guard !grant.hasExpired(at: Timestamp(microseconds: environment.clock.wallTime)) else {
             return environment.authorizer.expireRecords()
         }
-        if !isFirst, let current = locations.current {
+        if !awaitsFirst, let current = locations.current {
             guard fix != current else { return }
             guard threshold.passes(fix.coordinate, at: fix.timestamp) else { return refresh(fix) }
         }
@@ -201,6 +206,7 @@ package final class ClientObject: BusObject {
 
     private func announce(_ fix: DisclosedFix) {
         if let grant { countUse(grant) }
+        awaitsFirst = false
         threshold.deliver(fix.coordinate, at: fix.timestamp)
         let old = locations.path
         if locations.append(fix, now: environment.clock.now) { environment.locationReplaced() }

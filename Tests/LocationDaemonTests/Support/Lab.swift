@@ -123,6 +123,16 @@ final class Lab {
         await clock.settle()
     }
 
+    var isCongested: Bool { serviceConnection.isCongested }
+
+    /// Sends the bus, which is to be paused, more than it takes.
+    func congest() throws {
+        let filler = String(repeating: "x", count: 1 << 20)
+        while !isCongested {
+            try serviceConnection.emit("/", "org.example.Test", "Filler", to: serviceConnection.uniqueName, filler)
+        }
+    }
+
     var isInUse: Bool {
         get async throws {
             let value = try await serviceConnection.call(
