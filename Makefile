@@ -90,7 +90,8 @@ install:
 	    sed 's|@libexecdir@|$(LIBEXECDIR)|' $$file > $$target; chmod 644 $$target; done
 	install -d $(DESTDIR)$(DATADIR)/polkit-1/rules.d $(DESTDIR)$(DATADIR)/polkit-1/actions
 	install -m 644 packaging/org.whereabouts1.policy $(DESTDIR)$(DATADIR)/polkit-1/actions/
-	install -d $(DESTDIR)$(DATADIR)/man/man5 $(DESTDIR)$(DATADIR)/man/man8
+	install -d $(DESTDIR)$(DATADIR)/man/man1 $(DESTDIR)$(DATADIR)/man/man5 $(DESTDIR)$(DATADIR)/man/man8
+	install -m 644 packaging/whereabouts.1 $(DESTDIR)$(DATADIR)/man/man1/
 	install -m 644 packaging/whereabouts.rules $(DESTDIR)$(DATADIR)/polkit-1/rules.d/whereabouts.rules
 	install -m 644 packaging/whereabouts.conf.5 $(DESTDIR)$(DATADIR)/man/man5/
 	install -m 644 packaging/whereaboutsd.8 packaging/whereabouts-lookup.8 $(DESTDIR)$(DATADIR)/man/man8/
@@ -111,7 +112,7 @@ uninstall:
 	    rm -f $(DESTDIR)$(DATADIR)/dbus-1/system-services/$$(basename $$file .in); done
 	rm -f $(DESTDIR)$(DATADIR)/polkit-1/rules.d/whereabouts.rules
 	rm -f $(DESTDIR)$(DATADIR)/polkit-1/actions/org.whereabouts1.policy
-	rm -f $(DESTDIR)$(DATADIR)/man/man5/whereabouts.conf.5 $(DESTDIR)$(DATADIR)/man/man8/whereaboutsd.8
+	rm -f $(DESTDIR)$(DATADIR)/man/man1/whereabouts.1 $(DESTDIR)$(DATADIR)/man/man5/whereabouts.conf.5 $(DESTDIR)$(DATADIR)/man/man8/whereaboutsd.8
 
 # Some targets take more than the tree has.
 needs = @test -d $(1) || { echo "$@: there is no $(1)" >&2; exit 1; }

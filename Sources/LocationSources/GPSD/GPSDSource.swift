@@ -172,7 +172,8 @@ package final class GPSDSource: LocationSource {
 
     /// Logs what gpsd says against a request, unless it has said so before.
     private func refused(_ text: String) {
-        let reason = String(text.prefix(200))
+        // Whatever it says, no place gets into the log.
+        let reason = String(text.prefix(200).map { $0.isNumber ? "#" : $0 })
         guard reason != lastRefusal else { return }
         lastRefusal = reason
         Log.warning("\(name): refused: \(reason)")
