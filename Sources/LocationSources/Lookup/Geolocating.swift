@@ -10,7 +10,8 @@ package protocol Geolocating: AnyObject, Sendable {
     /// Starts finding out whether there is, once.
     func discover()
 
-    /// Always ends. A cancelled task ends its request at once, with `unavailable`.
+    /// Always ends; at once with a cancelled task, as `unavailable`. What has been sent by then runs on to its own end, and
+    /// whoever asks the same later gets the use of it.
     func locate(_ query: LookupQuery) async -> LookupResult
 
     /// Calls `handler` when ``isReachable`` has changed, when asking again has become worth while earlier than the last

@@ -130,7 +130,10 @@ package final class LookupProcess: LookupTransport {
     }
 
     /// Ends it at once, with all that is open. Nothing is left of a child, even of one that hangs.
+    ///
+    /// It rests from then on, so that no provider is blamed for the end and none asked after it.
     package func end() {
+        restEnd = clock.now + Self.rests.limit
         let open = requests
         link?.close(kill: true)
         letGo()

@@ -28,14 +28,11 @@ package final class ProviderChain: Geolocating {
 
     private let transport: any LookupTransport
     private let network: any NetworkFollowing
-    private let userAgent: String
     private let clock: any Clock
     private let stations: [ProviderStation]
 
     private var answers: Remembered<LookupQuery.Key, FoundPlace>
-    /// Counts how often the answers were forgotten.
-    private var generation = 0
-    private var searches: [LookupQuery.Key: SharedSearch] = [:]
+    private var searches: [LookupQuery.Key: SharedResult<LookupResult>] = [:]
     private let observers = Observers()
     private var following: Observation?
     private var wasReachable = false
@@ -50,15 +47,19 @@ package final class ProviderChain: Geolocating {
     ) {
         self.transport = transport
         self.network = network
-        self.userAgent = userAgent
         self.clock = clock
         var seen: Set<String> = []
-        stations = providers.filter { seen.insert($0.url).inserted }.map { ProviderStation($0, clock: clock) }
+        stations = providers.filter { seen.insert($0.url).inserted }.map {
+            ProviderStation($0, transport: transport, userAgent: userAgent, clock: clock)
+        }
         answers = Remembered(for: Self.memory, upTo: Self.mostRemembered)
         attachment = network.state.attachment
         wasReachable = isReachable
         following = network.observe { [weak self] in self?.networkChanged() }
     }
+
+    /// Requests may be open that nobody waits for.
+    isolated deinit { for station in stations { station.end() } }
 
     package var isReachable: Bool { stations.contains(where: canReach) }
 
@@ -68,8 +69,9 @@ package final class ProviderChain: Geolocating {
 
     /// Forgets all answers, for times at which the machine may have been carried off (sleep), and for other providers.
     package func forget() {
-        generation += 1
         answers.removeAll()
+        // Who asks from now on asks anew.
+        searches.removeAll()
         for station in stations { station.forget() }
     }
 
@@ -77,17 +79,23 @@ package final class ProviderChain: Geolocating {
         guard !Task.isCancelled else { return .unavailable(retryAt: clock.now) }
         guard let query = query.sendable else { return .unknown }
         let key = LookupQuery.Key(query, attachment: network.state.attachment)
+        if let answer = freshAnswer(to: query, key) { return .found(answer) }
+        return await (searches[key] ?? startSearch(query, key)).wait() ?? .unavailable(retryAt: clock.now)
+    }
+
+    private func freshAnswer(to query: LookupQuery, _ key: LookupQuery.Key) -> FoundPlace? {
         let freshness = query.isByAddress ? Self.freshnessByAddress : Self.freshness
-        if let answer = answers.value(for: key, at: clock.now), clock.now - answer.measuredAt < freshness {
-            return .found(answer)
+        guard let answer = answers.value(for: key, at: clock.now), clock.now - answer.measuredAt < freshness else {
+            return nil
         }
-        return await (searches[key] ?? startSearch(query, key)).wait()
+        return answer
     }
 
     // MARK: Searching
 
-    private func startSearch(_ query: LookupQuery, _ key: LookupQuery.Key) -> SharedSearch {
-        let search = SharedSearch(clock: clock) { [weak self] in self?.end($0, key) }
+    /// Ends when it has a result, or when nobody waits for it any more. A request that has left by then does not end.
+    private func startSearch(_ query: LookupQuery, _ key: LookupQuery.Key) -> SharedResult<LookupResult> {
+        let search = SharedResult<LookupResult> { [weak self] in self?.end($0, key) }
         searches[key] = search
         search.task = ServiceActor.task { [self] in
             let result = await askAll(query, key)
@@ -97,23 +105,24 @@ package final class ProviderChain: Geolocating {
         return search
     }
 
-    private func end(_ search: SharedSearch, _ key: LookupQuery.Key) {
+    private func end(_ search: SharedResult<LookupResult>, _ key: LookupQuery.Key) {
         if searches[key] === search { searches[key] = nil }
     }
 
     private func askAll(_ query: LookupQuery, _ key: LookupQuery.Key) async -> LookupResult {
-        let generation = generation
         var isAnswered = false
         var retryAt: Duration?
         for station in stations where canReach(station) {
-            await station.beginTurn()
-            defer { station.endTurn() }
-            if Task.isCancelled { break }
-            // The wait may have been long.
-            guard canReach(station) else { continue }
-            if rest(of: station) == nil, !station.cannotAnswer(key), let place = await ask(station, query, key) {
-                if generation == self.generation { answers.insert(place, for: key, at: place.measuredAt) }
-                return .found(place)
+            guard await station.beginTurn(about: key) else { break }
+            // The wait may have been long, and for a request about the same.
+            let answer = freshAnswer(to: query, key)
+            if answer == nil, canReach(station), rest(of: station) == nil, !station.cannotAnswer(key) {
+                if let place = await ask(station, query, key) { return .found(place) }
+                if Task.isCancelled { break }
+            } else {
+                station.endTurn()
+                if let answer { return .found(answer) }
+                guard canReach(station) else { continue }
             }
             if let rest = rest(of: station), !station.cannotAnswer(key) {
                 retryAt = min(rest, retryAt ?? rest)
@@ -131,43 +140,15 @@ package final class ProviderChain: Geolocating {
         [station.rest, transport.rest].compactMap(\.self).max()
     }
 
-    /// - Returns: `nil` unless it knows the place.
     private func ask(
         _ station: ProviderStation, _ query: LookupQuery, _ key: LookupQuery.Key
     ) async -> FoundPlace? {
-        let finding = await finding(for: query, at: station)
-        // Who ended it says nothing about the provider.
-        guard !Task.isCancelled else { return nil }
-        guard let finding else {
-            station.giveUp(on: key)
-            return nil
+        let state = network.state
+        return await station.ask(query, about: key) { [weak self] place in
+            // Where the network has changed, the address may have been that of another one, or of a tunnel.
+            guard let self, !query.isByAddress || network.state == state else { return }
+            answers.insert(place, for: key, at: place.measuredAt)
         }
-        // Without a transport nothing has been learned of the provider.
-        if case .trouble(let trouble) = finding, trouble.kind == .noAnswer, transport.rest != nil { return nil }
-        station.learn(finding, about: key)
-        guard case .place(let coordinate, let accuracy) = finding else { return nil }
-        return FoundPlace(
-            coordinate: coordinate, accuracy: accuracy, measuredAt: clock.now, isByAddress: query.isByAddress,
-            provider: station.provider.host)
-    }
-
-    /// Ichnaea has not heard of 5G, and refuses all of a request that holds a tower of it: then it goes without.
-    ///
-    /// - Returns: `nil` if without there is nothing to ask.
-    private func finding(for query: LookupQuery, at station: ProviderStation) async -> LookupFinding? {
-        let older = query.withoutNewRadio
-        guard older != query else { return await send(query, to: station.provider) }
-        if !station.refusesNewRadio {
-            let finding = await send(query, to: station.provider)
-            guard case .trouble(let trouble) = finding, trouble.kind == .badRequest else { return finding }
-            station.refusesNewRadio = true
-        }
-        return older.isByAddress ? nil : await send(older, to: station.provider)
-    }
-
-    private func send(_ query: LookupQuery, to provider: LookupProvider) async -> LookupFinding {
-        let request = LookupRequest(url: provider.url, userAgent: userAgent, body: query.body(at: clock.now))
-        return LookupFinding(await transport.send(request), isByAddress: query.isByAddress)
     }
 
     // MARK: The network

@@ -202,41 +202,6 @@ import Testing
         #expect(bench.transport.requests.count == 2 && bench.transport.mostOpen == 1)
     }
 
-    @Test("who gives up comes back at once, and the request ends with the last one")
-    @ServiceActor
-    func cancellation() async {
-        let bench = LookupBench.pair()
-        bench.transport.answer = { [transport = bench.transport] _ in await transport.hold() }
-        let first = ServiceActor.task { await bench.ask() }
-        let second = ServiceActor.task { await bench.ask() }
-        await until { bench.transport.open == 1 }
-        await bench.clock.settle()
-
-        first.cancel()
-        #expect(await first.value == .unavailable(retryAt: bench.clock.now))
-        #expect(bench.transport.open == 1)
-        second.cancel()
-        #expect(await second.value == .unavailable(retryAt: bench.clock.now))
-        await until { bench.transport.open == 0 }
-
-        #expect(bench.transport.cancelled == 1 && bench.transport.hosts == ["first.example"])
-    }
-
-    @Test("a request that was ended says nothing about the provider, and the next one is sent")
-    @ServiceActor
-    func afterCancellation() async {
-        let bench = LookupBench.pair()
-        bench.transport.answer = { [transport = bench.transport] _ in await transport.hold() }
-        let task = ServiceActor.task { await bench.ask() }
-        await until { bench.transport.open == 1 }
-
-        task.cancel()
-        #expect(await task.value.place == nil)
-        bench.transport.answer = { _ in .place() }
-
-        #expect(await bench.ask().place?.provider == "first.example")
-    }
-
     @Test("whoever is cancelled before asking sends nothing")
     @ServiceActor
     func cancelledBefore() async {

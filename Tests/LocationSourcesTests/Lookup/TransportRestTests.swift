@@ -71,6 +71,50 @@ import Testing
         await clock.advance(by: .seconds(1))
         #expect(lookup.rest == nil)
     }
+
+    @Test("as the process is ended nobody is blamed for what was open, and nobody else is asked")
+    @ServiceActor
+    func ended() async throws {
+        let clock = ManualClock()
+        let server = try LoopbackServer()
+        let lookup = LookupProcess(socket: server.address.description, program: nil, clock: clock)
+        let chain = ProviderChain(
+            providers: [LookupBench.first, LookupBench.second].compactMap { LookupProvider($0) }, transport: lookup,
+            network: ScriptedNetwork(), userAgent: "test/1", clock: clock)
+        let task = ServiceActor.task { await chain.locate(.home) }
+        let peer = try await server.nextPeer()
+        #expect(await peer.nextLine() != nil)
+
+        lookup.end()
+
+        #expect(await task.value.retryAt == lookup.rest && lookup.rest != nil)
+        #expect(await peer.nextLine() == nil)
+        #expect(server.accepted == 1 && clock.pendingTimers == 0)
+    }
+
+    @Test("the process is kept for a request that nobody waits for any more, and for who asks the same")
+    @ServiceActor
+    func kept() async throws {
+        let clock = ManualClock()
+        let server = try LoopbackServer()
+        let lookup = LookupProcess(socket: server.address.description, program: nil, clock: clock)
+        let chain = ProviderChain(
+            providers: [LookupProvider(LookupBench.first)!], transport: lookup, network: ScriptedNetwork(),
+            userAgent: "test/1", clock: clock)
+        let first = ServiceActor.task { await chain.locate(.home) }
+        let peer = try await server.nextPeer()
+        let line = try #require(await peer.nextLine())
+
+        first.cancel()
+        #expect(await first.value.place == nil)
+        let next = ServiceActor.task { await chain.locate(.home) }
+        await clock.settle()
+        let id = try RequestLine(reading: Array(line.utf8)).id
+        peer.send(try AnswerLine(id: id, outcome: .place()).text())
+
+        #expect(await next.value.place != nil)
+        #expect(server.accepted == 1)
+    }
 }
 
 extension ScriptedTransport {
