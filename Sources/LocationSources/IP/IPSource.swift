@@ -27,6 +27,8 @@ package final class IPSource: LocationSource {
     /// A question that is open for longer counts as one without an answer, until that comes: a client is to know within
     /// 10 s.
     private static let patience = Duration.seconds(8)
+    /// For how long after that it may stay open.
+    private static let slowness = LookupProcess.answerTime - patience
     /// How long a failure is remembered at most once nobody asks any more.
     private static let longestGrudge = Duration.seconds(300)
     /// When to look again whether the place is still known without asking.
@@ -46,6 +48,8 @@ package final class IPSource: LocationSource {
     private var hasFix = false
     private var search: Task<Void, Never>?
     private var patience: Timer?
+    /// Whether the question that is open has been so for longer than a client is to wait.
+    private var isSlow = false
     private var nextQuestion: Timer?
     /// When it was last asked at once because the machine was connected in another way.
     private var lastMove: Duration?
@@ -67,7 +71,7 @@ package final class IPSource: LocationSource {
 
     /// What can be had is a town. Whether the providers fail is known only while they are asked: whoever looks before he
     /// starts is not kept from it by what was.
-    package var availableLevel: AccuracyLevel { canAsk && failedUntil == nil ? .city : .none }
+    package var availableLevel: AccuracyLevel { canAsk && failedUntil == nil && !isSlow ? .city : .none }
 
     private var canAsk: Bool { lookup.isReachable && !network.state.isTunnelled }
 
@@ -90,12 +94,13 @@ package final class IPSource: LocationSource {
             ask()
         } else if !isWanted, wasWanted {
             giveUp()
-            // Not at once: another source may have taken over because of it, and both would take turns.
-            if let moment = failedUntil.map({ min($0, clock.now + Self.longestGrudge) }) {
-                nextQuestion = clock.after(moment - clock.now) { [weak self] in
-                    self?.failedUntil = nil
-                    self?.tellLevel()
-                }
+            // Told late: another source may have taken over because of it, and both would take turns. By the end that an
+            // open question has, whoever asks again is told at once what came of it.
+            let moment = failedUntil.map { min($0, clock.now + Self.longestGrudge) } ?? clock.now + Self.slowness
+            guard toldLevel != availableLevel || failedUntil != nil else { return }
+            nextQuestion = clock.after(moment - clock.now) { [weak self] in
+                self?.failedUntil = nil
+                self?.tellLevel()
             }
         }
     }
@@ -132,7 +137,10 @@ package final class IPSource: LocationSource {
         guard isWanted, search == nil, canAsk else { return }
         guard isPositionSharp?() != true else { return askAgain(at: clock.now + Self.sharpRest) }
         nextQuestion = nil
-        patience = clock.after(Self.patience) { [weak self] in self?.failed(until: nil) }
+        patience = clock.after(Self.patience) { [weak self] in
+            self?.isSlow = true
+            self?.tellLevel()
+        }
         search = ServiceActor.task { [weak self, lookup] in
             guard !Task.isCancelled else { return }
             let result = await lookup.locate(LookupQuery())
@@ -143,7 +151,7 @@ package final class IPSource: LocationSource {
 
     private func giveUp() {
         search?.cancel()
-        (search, patience, nextQuestion) = (nil, nil, nil)
+        (search, patience, nextQuestion, isSlow) = (nil, nil, nil, false)
     }
 
     private func take(_ result: LookupResult) {
@@ -159,10 +167,9 @@ package final class IPSource: LocationSource {
         }
     }
 
-    /// - Parameter moment: when to ask again; `nil` if the question is still open.
-    private func failed(until moment: Duration?) {
-        failedUntil = moment ?? clock.now + Self.longestGrudge
-        if let moment { askAgain(at: moment) }
+    private func failed(until moment: Duration) {
+        failedUntil = moment
+        askAgain(at: moment)
         tellLevel()
     }
 

@@ -125,6 +125,34 @@ import Testing
         #expect(bench.reports.all[1] == .availabilityChanged && bench.reports.all[2].fix != nil)
     }
 
+    @Test(
+        "a question that was open for too long is no failure once it is given up, and whoever comes next gets its answer"
+    )
+    @ServiceActor
+    func slowAndLeft() async throws {
+        let bench = LookupBench.pair()
+        bench.transport.answer = { [transport = bench.transport] _ in await transport.hold() }
+        let source = IPSource(lookup: bench.chain, network: bench.network, clock: bench.clock)
+        let reports = Reports(of: source)
+        source.discover()
+        source.run(for: .exact)
+        await until { bench.transport.open == 1 }
+        await bench.clock.advance(by: .seconds(8))
+        #expect(source.availableLevel == .none)
+
+        source.run(for: nil)
+        #expect(source.availableLevel == .city)
+        await bench.clock.advance(by: .seconds(4))
+        #expect(reports.all == [.availabilityChanged, .availabilityChanged] && bench.clock.pendingTimers == 0)
+        source.run(for: .exact)
+        await bench.clock.advance(by: .seconds(1))
+        #expect(source.availableLevel == .city)
+        bench.transport.release(.place(accuracy: 25_000))
+
+        await until { reports.all.count == 3 }
+        #expect(reports.all.last?.fix?.coordinate.latitude == 52.5 && bench.transport.requests.count == 1)
+    }
+
     @Test("a place that nobody knows is asked for again in an hour")
     @ServiceActor
     func unknown() async throws {
@@ -193,5 +221,25 @@ import Testing
         await bench.clock.advance(by: .seconds(1))
         await until { bench.lookup.queries.count == 2 }
         await until { other.isRunning }
+    }
+
+    @Test("where the answer takes too long and another source takes over, that one is left in peace")
+    @ServiceActor
+    func slowTurns() async throws {
+        let bench = LookupBench(LookupBench.first)
+        bench.transport.answer = { [transport = bench.transport] _ in await transport.hold() }
+        let source = IPSource(lookup: bench.chain, network: bench.network, clock: bench.clock)
+        let other = ScriptedSource("wifi", kind: .wifi, level: .street, clock: bench.clock)
+        let positioner = Positioner(sources: [other, source], clock: bench.clock)
+        positioner.demand = Demand(level: .city, minimumInterval: 0)
+        await until { bench.transport.open == 1 }
+
+        await bench.clock.advance(by: .seconds(8))
+        #expect(other.isRunning)
+        await bench.clock.advance(by: .seconds(2))
+        bench.transport.release(.failed(reason: "timed out"))
+        await bench.clock.advance(by: .seconds(2) - .milliseconds(1))
+
+        #expect(other.isRunning && other.starts == 1 && bench.transport.requests.count == 1)
     }
 }
