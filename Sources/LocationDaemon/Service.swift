@@ -238,8 +238,10 @@ package final class Service {
         }
     }
 
-    /// Whether it may leave.
-    package var isIdle: Bool { clients.isEmpty && authorizer.openQuestions == 0 && !(isBusyElsewhere?() ?? false) }
+    private var isIdle: Bool {
+        clients.isEmpty && !connection.objects.isServing && authorizer.openQuestions == 0
+            && !(isBusyElsewhere?() ?? false)
+    }
 
     /// Waits for idleness again, when it has not been left for.
     package func stay() { updateIdleTimer() }

@@ -77,7 +77,7 @@ final class Daemon {
         // The machine may have been carried anywhere.
         service.onWake = { factory.forget() }
         let control = ControlObject(connection: controlConnection, authorizer: authorizer)
-        service.isBusyElsewhere = { control.isBusy }
+        service.isBusyElsewhere = { control.isBusy || controlConnection.objects.isServing }
         (self.positioner, self.authorizer, self.service) = (positioner, authorizer, service)
         self.control = control
 
@@ -117,15 +117,16 @@ final class Daemon {
     /// How long a disk or the bus may keep the service from leaving.
     private static let finishLimit = Duration.seconds(5)
 
-    /// Leaves for want of work. From the release of its name on the bus starts another one for whoever calls; those who
-    /// have called before are served.
+    /// Leaves for want of work, unless somebody calls just now. From the release of its name on the bus starts another
+    /// service for whoever calls; those who have called before are served by this one.
     private func leave() async {
+        let connections = [connection, controlConnection].compactMap { $0 }
+        for connection in connections { connection.holdsCalls = true }
         for (connection, name) in busNames { try? await connection.releaseName(name) }
-        guard let service, !service.isIdle else { return finish() }
-        for (connection, name) in busNames {
-            guard (try? await connection.requestName(name)) == .owned else { return finish() }
-        }
-        service.stay()
+        guard connections.contains(where: \.hasHeldCalls) else { return finish() }
+        for (connection, name) in busNames { _ = try? await connection.requestName(name) }
+        for connection in connections { connection.holdsCalls = false }
+        service?.stay()
     }
 
     private func finish() {

@@ -21,6 +21,7 @@ package final class Connection {
     private let changes = PropertyChanges()
     private let clock: any Clock
     private var isOpen = true
+    private var heldCalls: [Message] = []
 
     /// What may wait for the bus before updates are left out: the bus has stopped reading.
     private static let congestionLimit = 16 << 20
@@ -172,6 +173,18 @@ package final class Connection {
         return outcome == 1 || outcome == 4 ? .owned : .taken
     }
 
+    /// Whether calls wait, unanswered, until it is decided whether there will be anybody to serve them.
+    package var holdsCalls = false {
+        didSet {
+            guard !holdsCalls else { return }
+            let calls = heldCalls
+            heldCalls = []
+            for call in calls { receive(call) }
+        }
+    }
+
+    package var hasHeldCalls: Bool { !heldCalls.isEmpty }
+
     /// Gives a name back. Calls to it that the bus has passed on before come before this returns.
     package func releaseName(_ name: BusName) async throws(BusError) {
         _ = try await callBus("ReleaseName", name.string, returning: UInt32.self)
@@ -214,7 +227,7 @@ package final class Connection {
         switch message.kind {
         case .methodReturn, .error: pending.deliver(message)
         case .signal: receiveSignal(message)
-        case .methodCall: objects.handle(message)
+        case .methodCall: if holdsCalls { heldCalls.append(message) } else { objects.handle(message) }
         case nil: break
         }
         // What a handler goes on with, and what it announces, comes before the next message.

@@ -127,6 +127,9 @@ package final class ObjectTree {
         return try interface.prepare(call, message)
     }
 
+    /// Whether there are calls that have not been answered.
+    package var isServing: Bool { !runningCalls.isEmpty }
+
     private func run(_ prepared: @escaping PreparedCall, _ call: MethodCall) {
         runningCalls[call.sender, default: 0] += 1
         // Up to its first real suspension before the next message, so that calls keep the order of the bus.
