@@ -94,7 +94,8 @@ package final class Service {
         connection.objects.add(clients.branch, below: GeoClueNames.clientBranch)
     }
 
-    /// Looks for receivers. Called once the bus names are owned, so that the first call need not wait for it.
+    /// Looks for receivers. Called once the bus has been asked for the first name, so that the name need not wait for it,
+    /// and whoever calls that name finds out at once what can be had.
     package func start() {
         positioner.discover()
         sessions.start()
