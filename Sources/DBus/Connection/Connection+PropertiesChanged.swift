@@ -7,10 +7,7 @@ extension Connection {
     package func emitPropertiesChanged(
         _ path: ObjectPath, _ interface: InterfaceName, to destination: BusName?, _ properties: [Value.Entry]
     ) throws(WriteError) {
-        let signal = try SignalTemplate.propertiesChanged(path, interface, to: destination).message()
-        try signal.append(.dictionary(key: String.signature, value: Variant.signature, properties))
-        try signal.append([String]())
-        send(signal)
+        send(try .propertiesChanged(path, interface, to: destination, properties))
     }
 
     /// The same for one property, straight to the wire: it goes out to every client with every fix.
@@ -31,6 +28,19 @@ extension Connection {
         }
         try [String]().write(to: writer)
         send(signal)
+    }
+}
+
+extension Message {
+    /// The signal that properties of `interface` have the given values now.
+    static func propertiesChanged(
+        _ path: ObjectPath, _ interface: InterfaceName, to destination: BusName?, _ properties: [Value.Entry]
+    ) throws(WriteError) -> Message {
+        let signal = signal(path, StandardInterfaces.properties, StandardInterfaces.propertiesChanged, to: destination)
+        try signal.append(interface.string)
+        try signal.append(.dictionary(key: String.signature, value: Variant.signature, properties))
+        try signal.append([String]())
+        return signal
     }
 }
 

@@ -41,16 +41,12 @@ final class PropertyChanges {
         changes = []
         indices = [:]
         return ready.compactMap { change in
-            let signal = Message.signal(
-                change.key.path, StandardInterfaces.properties, "PropertiesChanged", to: change.key.destination)
             let values = change.properties.compactMap { name in
                 change.value(name).map { Value.Entry(key: .string(name.string), value: .variant($0)) }
             }
             do {
-                try signal.append(change.key.interface.string)
-                try signal.append(.dictionary(key: String.signature, value: Variant.signature, values))
-                try signal.append([String]())
-                return signal
+                let key = change.key
+                return try Message.propertiesChanged(key.path, key.interface, to: key.destination, values)
             } catch {
                 Log.error("cannot announce a property of \(change.key.interface): \(error)")
                 return nil
