@@ -34,8 +34,9 @@ package final class Service {
     private var audience = PositionAudience()
     /// The numbers of the clients that have changed in this turn of the loop.
     private var changed: [UInt64] = []
-    /// Whether some of them have by what they may.
-    private var isLeaveChanged = false
+    /// Whether a user, an agent or the administrator may have taken something back in it.
+    private var isLeaveTakenBack = false
+    private var isRefreshDue = false
     private var idleTimer: Timer?
     private var pruneTimer: Timer?
     private var catchUp: Timer?
@@ -121,6 +122,8 @@ package final class Service {
     private func positionChanged(_ position: Position) {
         // Nobody is told by leave that has been taken back.
         reconsiderClients()
+        // Whoever was let in a moment ago is told.
+        updateActive()
         audience.note(position, for: active.userIDs)
         tell(position) { _ in true }
     }
@@ -186,28 +189,39 @@ package final class Service {
         for client in clients.inOrder where users.contains(nil) || users.contains(client.peer.userID) {
             client.reconsider()
         }
-        let isTakenBack = changed.count > count || users.contains { $0.map(authorizer.isSwitchedOff) ?? true }
-        if changed.isEmpty, isTakenBack { positioner.endGrace() }
-        isLeaveChanged = isLeaveChanged || isTakenBack && !changed.isEmpty
+        if changed.count > count || users.contains(where: { $0.map(authorizer.isSwitchedOff) ?? true }) {
+            isLeaveTakenBack = true
+        }
         // What counts as use may have changed with the configuration.
-        updateInUse()
+        refreshSoon()
+    }
+
+    private func clientChanged(_ number: UInt64) {
+        changed.append(number)
+        refreshSoon()
     }
 
     /// Clients change in bursts, so what follows from all of them is worked out once a turn of the loop.
-    private func clientChanged(_ number: UInt64) {
-        changed.append(number)
-        if changed.count == 1 { EventLoop.shared.defer { [weak self] in self?.refresh() } }
+    private func refreshSoon() {
+        guard !isRefreshDue else { return }
+        isRefreshDue = true
+        EventLoop.shared.defer { [weak self] in self?.refresh() }
     }
 
     private func refresh() {
-        for number in changed { active.update(number, clients.clients[number]) }
-        changed.removeAll(keepingCapacity: true)
+        isRefreshDue = false
+        updateActive()
         positioner.demand = active.demand
-        if isLeaveChanged { positioner.endGrace() }
-        isLeaveChanged = false
+        if isLeaveTakenBack { positioner.endGrace() }
+        isLeaveTakenBack = false
         sessions.foreground.follow(active.userIDs)
         updateInUse()
         updateIdleTimer()
+    }
+
+    private func updateActive() {
+        for number in changed { active.update(number, clients.clients[number]) }
+        changed.removeAll(keepingCapacity: true)
     }
 
     private func updateInUse() {

@@ -163,6 +163,32 @@ import Testing
         #expect(await app.startError() == nil)
     }
 
+    @Test("agents that answer none of many questions leave the bus's replies to others, for good")
+    @ServiceActor
+    func silentAgents() async throws {
+        // What the stock bus allows.
+        let limits = BusConfiguration.generousLimits.merging(["max_replies_per_connection": 128]) { $1 }
+        let lab = try await Lab(Lab.policy(.ask), bus: try await PrivateBus(BusConfiguration(limits: limits)))
+        for name in ["shell", "other"] { try await lab.agent(name, of: 1).behaviour = .hangs }
+        let connection = try lab.connect(1)
+        for round in 0..<3 {
+            var apps: [App] = []
+            for number in 0..<64 { apps.append(try await lab.app("app\(round)-\(number)", of: 1)) }
+            let tally = Tally()
+            for app in apps {
+                Task.immediate { @ServiceActor in tally.count(await app.startError()?.name.string ?? "allowed") }
+            }
+            while tally.total < 64 {
+                try await lab.settle(connection)
+                if tally.total + lab.authorizer.openQuestions == 64 { await lab.clock.advance(by: .seconds(120)) }
+            }
+            #expect(tally.outcomes == ["org.freedesktop.DBus.Error.AccessDenied": 64])
+        }
+
+        _ = try await lab.agent(of: 2)
+        #expect(await (try lab.app(of: 2)).startError() == nil)
+    }
+
     /// Nothing, at a path that never says so.
     private final class Silence: BusObject {
         var interfaces: [any ServedInterface] { [] }
@@ -185,7 +211,7 @@ import Testing
         await lab.receiver.demanded()
         lab.receiver.send(48.1, 11.5)
         _ = try await app.nextPlace()
-        let agent = Fickle()
+        let agent = SilentAgent()
         try lab.authorizer.agentRegistered(agent, from: .unnamed)
 
         try await lab.settle(app.connection)
@@ -202,15 +228,6 @@ import Testing
         #expect(changes() == before + 1)
         #expect(app.updateCount == 1)
         #expect(try await app.isActive == false)
-    }
-
-    private final class Fickle: Agent {
-        let id = "shell"
-        let userID: UInt32 = 1000
-
-        func authorize(_ question: AgentQuestion) async throws -> AgentAnswer { throw AgentGone() }
-
-        func withdraw(_ question: AgentQuestion) {}
     }
 
     @Test("an agent that dies with a question leaves it to the next one; without a next one the caller hears of it")

@@ -69,6 +69,48 @@ import Testing
         #expect(a.updateCount == told)
     }
 
+    @Test("a fix that comes in the moment of being allowed again is told")
+    @ServiceActor
+    func betweenTurns() async throws {
+        let lab = try await Lab()
+        let agent = SilentAgent()
+        try lab.authorizer.agentRegistered(agent, from: .unnamed)
+        lab.authorizer.ceilingChanged(of: agent, to: .exact)
+        let app = try await lab.running()
+        // Somebody who is not held back keeps the receiver running.
+        let other = try await lab.app("other", of: 1001)
+        try await other.start()
+        lab.authorizer.ceilingChanged(of: agent, to: .none)
+        try await app.becomes(active: false)
+        await lab.clock.advance(by: .seconds(1))
+
+        await ServiceActor.task {
+            lab.authorizer.ceilingChanged(of: agent, to: .exact)
+            // Right after the clients have been looked at again, and before anything that follows from it.
+            EventLoop.shared.defer { lab.receiver.send(48.13716, 11.57613) }
+        }.value
+
+        #expect(try await app.nextPlace() == Lab.place)
+        #expect(try await app.nextPlace() == [48.13716, 11.57613])
+    }
+
+    @Test("whoever is held back goes on when it may again, however often it has asked in between")
+    @ServiceActor
+    func asksWhileHeldBack() async throws {
+        let lab = try await Lab()
+        let a = try await lab.running("a")
+        let administrator = try lab.administrator()
+        try await administrator.set("claimed:a", "deny")
+        try await a.becomes(active: false)
+
+        #expect(await a.startError()?.message.contains("claimed:a") != nil)
+        #expect(await a.startError() != nil)
+        try await administrator.set("claimed:a", "allow")
+
+        try await a.becomes(active: true)
+        #expect(try await a.nextPlace() == Lab.place)
+    }
+
     @Test("what the application itself has stopped stays stopped, whatever is allowed")
     @ServiceActor
     func stopped() async throws {

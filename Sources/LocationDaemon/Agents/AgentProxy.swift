@@ -12,21 +12,22 @@ final class AgentProxy: Agent {
     nonisolated let origin: ProcessOrigin
 
     private let connection: Connection
+    private let calls: AgentCalls
     private var ceilingChanges: Subscription?
     /// The questions that it has not answered, and those of them whose answers nobody waits for any more.
     private var unanswered: Set<UInt64> = []
     private var withdrawn: Set<UInt64> = []
 
-    /// How many withdrawn questions it may leave unanswered before it is given no further ones. Each of them is a call
-    /// that the bus goes on counting among the few of this connection that may wait for replies.
+    /// How many withdrawn questions it may leave unanswered before it is given no further ones.
     static let withdrawnLimit = 8
 
-    init(id: String, peer: Peer, connection: Connection) {
+    init(id: String, peer: Peer, connection: Connection, calls: AgentCalls) {
         self.id = id
         self.userID = peer.userID
         self.peer = peer.name
         origin = peer.origin
         self.connection = connection
+        self.calls = calls
     }
 
     /// Reads the agent's ceiling, and follows its changes from then on.
@@ -46,10 +47,11 @@ final class AgentProxy: Agent {
         }
         ServiceActor.start { [self] in
             do throws(BusError) {
+                try calls.begin(to: userID)
+                defer { calls.end(to: userID) }
                 let values = try await connection.call(
                     peer, GeoClueNames.agentPath, "org.freedesktop.DBus.Properties", "GetAll",
-                    GeoClueNames.agent.string,
-                    returning: [String: Variant].self)
+                    GeoClueNames.agent.string, returning: [String: Variant].self, timeout: nil)
                 if let level = Self.ceiling(in: values) { changed(level) }
             } catch {
                 Log.info("an agent of user \(userID) does not say how fine positions may be: \(error.name)")
@@ -82,6 +84,8 @@ final class AgentProxy: Agent {
 
     private func ask(_ question: AgentQuestion) async throws -> AgentAnswer {
         do {
+            try calls.begin(to: userID)
+            defer { calls.end(to: userID) }
             // A person may take any time; whoever asks sets the limit.
             let (isAllowed, level) = try await connection.call(
                 peer, GeoClueNames.agentPath, GeoClueNames.agent, "AuthorizeApp", question.application.id,

@@ -7,6 +7,7 @@ import EventLoop
 final class AgentRegistry {
     private let connection: Connection
     private let authorizer: Authorizer
+    private let calls = AgentCalls()
     private var agents: [BusName: [AgentProxy]] = [:]
 
     init(connection: Connection, authorizer: Authorizer) {
@@ -20,7 +21,7 @@ final class AgentRegistry {
     /// - Throws: ``ServiceError/agentRefused(_:)``.
     func add(_ id: String, from peer: Peer) throws(ServiceError) {
         let known = agents[peer.name, default: []].first { $0.id == id }
-        let agent = known ?? AgentProxy(id: id, peer: peer, connection: connection)
+        let agent = known ?? AgentProxy(id: id, peer: peer, connection: connection, calls: calls)
         do {
             // One that registers again keeps its place, and is not read again: its changes are followed already.
             if authorizer.isRegistered(agent) {

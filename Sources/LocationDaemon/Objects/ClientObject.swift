@@ -27,7 +27,8 @@ package final class ClientObject: BusObject {
 
     private enum State: Equatable {
         case stopped
-        case starting(attempt: Int)
+        /// Goes back to being held back if it fails.
+        case starting(attempt: Int, suspended: Grant?)
         case active(Grant)
         /// Held back by the user, an agent or the administrator. Goes on by itself when that is taken back.
         case suspended(Grant)
@@ -98,13 +99,15 @@ package final class ClientObject: BusObject {
                 ServiceError.denied
             ).get()
             // The agent may have taken minutes. If the client stopped or started again since, this answer is void.
-            guard state == .starting(attempt: attempt) else { return }
+            guard isStarting(attempt) else { return }
             self.requester = requester
             startedLevel = level
             activate(grant)
         } catch {
             // Another Start of this attempt may still get its yes.
-            if state == .starting(attempt: attempt), waitingStarts == 1 { state = .stopped }
+            if case .starting(attempt, let suspended) = state, waitingStarts == 1 {
+                state = suspended.map(State.suspended) ?? .stopped
+            }
             throw error
         }
     }
@@ -120,10 +123,15 @@ package final class ClientObject: BusObject {
 
     /// A Start that comes while another one waits joins it.
     private func beginAttempt() -> Int {
-        if case .starting(let attempt) = state { return attempt }
+        if case .starting(let attempt, _) = state { return attempt }
+        let suspended: Grant? = if case .suspended(let grant) = state { grant } else { nil }
         attempts += 1
-        state = .starting(attempt: attempts)
+        state = .starting(attempt: attempts, suspended: suspended)
         return attempts
+    }
+
+    private func isStarting(_ attempt: Int) -> Bool {
+        if case .starting(attempt, _) = state { true } else { false }
     }
 
     private func identify() async throws -> Requester {
