@@ -55,6 +55,16 @@ struct ProcessFactsTests {
         #expect(ProcessOrigin(facts) == .unknown)
     }
 
+    @Test("what comes late in a long status is read, and a line without an end counts for nothing")
+    func longStatus() throws {
+        let groups = (0..<1000).map { "\(1_000_000_000 + $0)" }.joined(separator: " ")
+        let whole = try proc(status: Data("Groups:\t\(groups)\nNSpid:\t42\t1\n".utf8))
+        let torn = try proc(status: Data("Groups:\t\(groups)\nNSpid:\t42".utf8))
+
+        #expect(facts(whole, firstSeen: 101).namespaceProcessIDs == "NSpid:\t42\t1")
+        #expect(facts(torn, firstSeen: 101).namespaceProcessIDs == nil)
+    }
+
     @Test("a process that is gone is unknown")
     func gone() throws {
         let folder = try proc()

@@ -29,9 +29,9 @@ extension ProcessFacts {
         let status = Self.contents(of: "\(proc)/\(process)/status")
         self.init(
             cgroup: Self.text(of: "\(proc)/\(process)/cgroup"),
-            namespaceProcessIDs: status?.split(separator: UInt8(ascii: "\n")).first {
-                $0.starts(with: "NSpid:".utf8)
-            }.flatMap { String(validating: $0, as: UTF8.self) },
+            namespaceProcessIDs: status?.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+                .dropLast().first { $0.starts(with: "NSpid:".utf8) }
+                .flatMap { String(validating: $0, as: UTF8.self) },
             command: Self.text(of: "\(proc)/\(process)/comm"), securityLabel: securityLabel)
     }
 
@@ -59,13 +59,21 @@ extension ProcessFacts {
         contents(of: path).flatMap { String(validating: $0, as: UTF8.self) }
     }
 
-    /// The first bytes of a file of the kernel's, which never makes a reader wait. `nil` for an empty file, too.
+    /// A process may be in 65 536 groups, which its status lists (setgroups(2)).
+    private static let longestFile = 1 << 20
+
+    /// A file of the kernel's, which never makes a reader wait. `nil` for an empty file, too.
     private static func contents(of path: String) -> [UInt8]? {
         let descriptor = FileDescriptor(adopting: open(path, O_RDONLY | O_CLOEXEC))
         guard descriptor.raw >= 0 else { return nil }
-        let bytes = [UInt8](unsafeUninitializedCapacity: 4096) { buffer, count in
-            count = max(0, read(descriptor.raw, buffer.baseAddress, buffer.count))
+        var bytes: [UInt8] = []
+        while bytes.count < longestFile {
+            let more = [UInt8](unsafeUninitializedCapacity: 4096) { buffer, count in
+                count = max(0, read(descriptor.raw, buffer.baseAddress, buffer.count))
+            }
+            if more.isEmpty { return bytes.isEmpty ? nil : bytes }
+            bytes += more
         }
-        return bytes.isEmpty ? nil : bytes
+        return nil
     }
 }
