@@ -22,7 +22,6 @@ package final class ControlObject: BusObject {
     private let clock: any Clock
     /// Who wants to hear of changes, by connection.
     private var subscribers: [BusName: UInt32] = [:]
-    private var callsUnderWay = 0
 
     /// Serves the object on `connection`.
     ///
@@ -43,9 +42,6 @@ package final class ControlObject: BusObject {
 
     package var interfaces: [any ServedInterface] { [Bound(Self.interface, to: self)] }
 
-    /// Whether somebody waits for an answer.
-    package var isBusy: Bool { callsUnderWay > 0 }
-
     // MARK: Methods
 
     func listRecords(_ call: MethodCall, filter: [String: Variant]) async throws -> [[String: Variant]] {
@@ -54,13 +50,11 @@ package final class ControlObject: BusObject {
         let userID: UInt32? = try filter.number("uid")
         let showsHistory = try filter.flag("history") ?? false
         try filter.finish()
-        return try await serve(call) { peer in
-            try await self.authorize(call, from: peer, for: userID)
-            // Root sees everybody's unless it asks about one.
-            let chosen = userID ?? (peer.userID == 0 ? nil : peer.userID)
-            return self.entries(of: chosen, for: peer.userID).filter { app == nil || $0.key == app }.map {
-                $0.entries(showsHistory: showsHistory && $0.userID == peer.userID)
-            }
+        let caller = try await authorizedCaller(of: call, for: userID)
+        // Root sees everybody's unless it asks about one.
+        let chosen = userID ?? (caller == 0 ? nil : caller)
+        return entries(of: chosen, for: caller).filter { app == nil || $0.key == app }.map {
+            $0.entries(showsHistory: showsHistory && $0.userID == caller)
         }
     }
 
@@ -69,17 +63,12 @@ package final class ControlObject: BusObject {
             throw ServiceError.invalidKey
         }
         let request = try RecordRequest(record)
-        try await serve(call) { peer in
-            try await self.authorize(call, from: peer, for: request.userID)
-            let userID = request.userID ?? peer.userID
-            if let limit = self.authorizer.limit(on: app, of: userID) {
-                throw ServiceError.tooManyRecords(limit: limit)
-            }
-            let old = self.authorizer.records(of: userID).first { $0.key == app }
-            let record = try request.record(
-                key: app, userID: userID, author: peer.userID, replacing: old, now: self.now)
-            if let fault = await self.authorizer.setRecord(record) { throw ServiceError.notKept(fault) }
-        }
+        let caller = try await authorizedCaller(of: call, for: request.userID)
+        let userID = request.userID ?? caller
+        if let limit = authorizer.limit(on: app, of: userID) { throw ServiceError.tooManyRecords(limit: limit) }
+        let old = authorizer.records(of: userID).first { $0.key == app }
+        let record = try request.record(key: app, userID: userID, author: caller, replacing: old, now: now)
+        if let fault = await authorizer.setRecord(record) { throw ServiceError.notKept(fault) }
     }
 
     /// Succeeds, too, where there is nothing to be forgotten.
@@ -89,11 +78,10 @@ package final class ControlObject: BusObject {
         let userID: UInt32? = try options.number("uid")
         let only: Authorizer.Part? = try options.word("only")
         try options.finish()
-        try await serve(call) { peer in
-            try await self.authorize(call, from: peer, for: userID)
-            let parts = only.map { [$0] } ?? Set(Authorizer.Part.allCases)
-            let fault = await self.authorizer.removeRecord(app, of: userID ?? peer.userID, parts)
-            if let fault { throw ServiceError.notKept(fault) }
+        let caller = try await authorizedCaller(of: call, for: userID)
+        let parts = only.map { [$0] } ?? Set(Authorizer.Part.allCases)
+        if let fault = await authorizer.removeRecord(app, of: userID ?? caller, parts) {
+            throw ServiceError.notKept(fault)
         }
     }
 
@@ -108,19 +96,15 @@ package final class ControlObject: BusObject {
         key == AuthorizationRecord.userSwitch || key.hasPrefix("agent:") || ApplicationIdentity(key: key) != nil
     }
 
-    /// Runs what a caller wants while the service counts as busy: polkit may ask a person first.
-    private func serve<Result: Sendable>(
-        _ call: MethodCall, _ body: @ServiceActor (Peer) async throws -> Result
-    ) async throws -> Result {
-        callsUnderWay += 1
-        defer { callsUnderWay -= 1 }
-        return try await body(try await peers.peer(call.sender))
-    }
-
+    /// The user who calls. For the records of others that takes polkit's leave, which may ask a person first.
+    ///
     /// - Parameter userID: whose records it is about; `nil` for the caller's own.
-    private func authorize(_ call: MethodCall, from peer: Peer, for userID: UInt32?) async throws(ServiceError) {
-        guard let userID, userID != peer.userID else { return }
-        try await polkit.authorize(call, from: peer, for: WhereaboutsNames.manageAction)
+    private func authorizedCaller(of call: MethodCall, for userID: UInt32?) async throws(ServiceError) -> UInt32 {
+        let peer = try await peers.peer(call.sender)
+        if let userID, userID != peer.userID {
+            try await polkit.authorize(call, from: peer, for: WhereaboutsNames.manageAction)
+        }
+        return peer.userID
     }
 
     private var now: Timestamp { Timestamp(microseconds: clock.wallTime) }

@@ -34,7 +34,7 @@ struct LocationChain {
     /// - Returns: whether an older location has got an expiry.
     mutating func append(_ fix: DisclosedFix, now: Duration) -> Bool {
         let previous = entries.count - 2
-        let isReplacing = previous >= 0 && entries[previous].expiry == nil
+        let isReplacing = previous >= 0
         if isReplacing { entries[previous].expiry = now + Limits.locationLifetime }
         entries.append(Entry(number: next, fix: fix))
         if entries.count > Limits.locationsPerClient { entries.removeFirst() }

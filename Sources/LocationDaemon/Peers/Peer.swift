@@ -3,19 +3,16 @@ import DBus
 import EventLoop
 
 /// A connection that uses the service: who it is by the word of the bus and the kernel.
-@ServiceActor
-package final class Peer {
-    nonisolated let name: BusName
-    nonisolated let credentials: Credentials
-    nonisolated let origin: ProcessOrigin
+package struct Peer: Sendable {
+    let name: BusName
+    let userID: UInt32
+    let origin: ProcessOrigin
 
-    package nonisolated init(name: BusName, credentials: Credentials, origin: ProcessOrigin) {
+    package init(name: BusName, userID: UInt32, origin: ProcessOrigin) {
         self.name = name
-        self.credentials = credentials
+        self.userID = userID
         self.origin = origin
     }
-
-    nonisolated var userID: UInt32 { credentials.userID }
 }
 
 /// Finds out who a connection is.
@@ -23,10 +20,11 @@ package typealias Identification = @ServiceActor (Connection, BusName) async thr
 
 extension Peer {
     /// By the word of the bus and the kernel.
+    @ServiceActor
     package static func identify(_ connection: Connection, _ name: BusName) async throws(BusError) -> Peer {
         let firstSeen = LoopClock.shared.now
         let credentials = try await connection.credentials(of: name)
         let facts = ProcessFacts(of: credentials, firstSeen: firstSeen)
-        return Peer(name: name, credentials: credentials, origin: ProcessOrigin(facts))
+        return Peer(name: name, userID: credentials.userID, origin: ProcessOrigin(facts))
     }
 }

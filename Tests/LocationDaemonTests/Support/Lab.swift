@@ -78,7 +78,7 @@ final class Lab {
     func connect(_ user: UInt32 = 1000, _ facts: ProcessFacts = .plain) throws -> Connection {
         let connection = try bus.connect()
         identities.peers[connection.uniqueName] = Peer(
-            name: connection.uniqueName, credentials: Credentials(userID: user, processID: nil),
+            name: connection.uniqueName, userID: user,
             origin: ProcessOrigin(facts))
         return connection
     }
