@@ -22,6 +22,8 @@ final class Daemon {
     /// Whatever is for users and administrators alone has a connection of its own.
     private var controlConnection: Connection?
     private var control: ControlObject?
+    /// In the order in which they are asked for. Where the first is taken, another location service is running.
+    private var names: [(Connection, BusName)] = []
     private var signals: SignalSource?
     private var finishTimer: Timer?
     private var isBusLost = false
@@ -54,6 +56,8 @@ final class Daemon {
         let connection = try connect()
         let controlConnection = try connect()
         (self.connection, self.controlConnection) = (connection, controlConnection)
+        names = [(connection, WhereaboutsNames.busName), (controlConnection, WhereaboutsNames.controlBusName)]
+        if configuration.bus.ownsGeoClueName { names.insert((connection, GeoClueNames.busName), at: 0) }
         // Not before: connecting blocks, and a signal is to end that.
         signals = SignalSource([SIGTERM, SIGINT, SIGHUP, SIGUSR1]) { [self] in receive($0) }
         let store = SQLiteRecordStore(
@@ -77,13 +81,13 @@ final class Daemon {
         // The machine may have been carried anywhere.
         service.onWake = { factory.forget() }
         let control = ControlObject(connection: controlConnection, authorizer: authorizer)
-        service.isBusyElsewhere = { control.isBusy || controlConnection.objects.isServing }
+        service.isBusyElsewhere = { controlConnection.objects.isServing }
         (self.positioner, self.authorizer, self.service) = (positioner, authorizer, service)
         self.control = control
 
         // While the bus sees to the first name, which lets in whoever has the service started by asking what can be had.
         ServiceActor.task { service.start() }
-        for (connection, name) in busNames where try await connection.requestName(name) == .taken {
+        for (connection, name) in names where try await connection.requestName(name) == .taken {
             Log.notice("\(name) belongs to another program; leaving it the field")
             return finish()
         }
@@ -101,14 +105,6 @@ final class Daemon {
         return connection
     }
 
-    /// In the order in which they are asked for. Where the first is taken, another location service is running.
-    private var busNames: [(Connection, BusName)] {
-        guard let connection, let controlConnection else { return [] }
-        return (configuration.bus.ownsGeoClueName ? [(connection, GeoClueNames.busName)] : []) + [
-            (connection, WhereaboutsNames.busName), (controlConnection, WhereaboutsNames.controlBusName),
-        ]
-    }
-
     private static func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
     /// `--check` names all of them.
@@ -118,16 +114,25 @@ final class Daemon {
     private static let finishLimit = Duration.seconds(5)
 
     /// Leaves for want of work, unless somebody calls just now. From the release of its name on the bus starts another
-    /// service for whoever calls; those who have called before are served by this one.
+    /// service for whoever calls; those who have called before are served by this one or, where it has to leave, are told
+    /// by the bus that it has.
     private func leave() async {
         let connections = [connection, controlConnection].compactMap { $0 }
         for connection in connections { connection.holdsCalls = true }
-        for (connection, name) in busNames { try? await connection.releaseName(name) }
-        guard connections.contains(where: \.hasHeldCalls) else { return finish() }
-        for (connection, name) in busNames { _ = try? await connection.requestName(name) }
+        // systemd's first: whoever then finds another one without an owner waits for this process to end.
+        for (connection, name) in names.reversed() { try? await connection.releaseName(name) }
+        guard connections.contains(where: \.hasHeldCalls), !Self.isUnit, finishTimer == nil else { return finish() }
+        for (connection, name) in names where (try? await connection.requestName(name)) != .owned {
+            // Somebody else serves from now on; those who wait are told by the bus that this one has gone.
+            return finish()
+        }
         for connection in connections { connection.holdsCalls = false }
         service?.stay()
     }
+
+    /// Whether systemd has started this process (systemd.exec(5), “SYSTEMD_EXEC_PID”). It ends a unit that gives its name
+    /// back (systemd.service(5), “Type=dbus”), so that nothing can be taken back there.
+    private static var isUnit: Bool { environment("SYSTEMD_EXEC_PID") == String(getpid()) }
 
     private func finish() {
         guard finishTimer == nil else { return }

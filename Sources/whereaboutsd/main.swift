@@ -4,6 +4,8 @@ import KeyFile
 
 // The bus tells of a peer that has gone; a write to its socket need not.
 signal(SIGPIPE, SIG_IGN)
+// Whoever ignores it has children that end without a word (waitpid(2), “Errors”).
+signal(SIGCHLD, SIG_DFL)
 // Where the machine is, and who may know, is in its memory.
 ThisProcess.hideFromPeers()
 
