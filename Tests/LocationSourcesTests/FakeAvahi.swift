@@ -1,4 +1,5 @@
 import DBus
+import DBusTestSupport
 import EventLoop
 
 /// Stands in for Avahi: tells of the services that a test puts on the network.
@@ -41,7 +42,7 @@ final class FakeAvahi: BusObject {
         self.connection = connection
         self.behaviour = behaviour
         connection.objects.add(self, at: .root)
-        _ = try await connection.requestName("org.freedesktop.Avahi")
+        try await connection.takeName("org.freedesktop.Avahi")
     }
 
     func add(_ service: Service) throws {

@@ -1,4 +1,5 @@
 import DBus
+import DBusTestSupport
 import EventLoop
 
 /// Stands in for ModemManager: has the modems that a test plugs in.
@@ -28,7 +29,7 @@ final class FakeModemManager: BusObject {
         connection.objects.add(self, at: Self.root)
     }
 
-    func start() async throws { _ = try await connection.requestName("org.freedesktop.ModemManager1") }
+    func start() async throws { try await connection.takeName("org.freedesktop.ModemManager1") }
 
     /// Ends with all its modems, as a program that is killed.
     func die() { connection.close() }

@@ -60,8 +60,8 @@ final class Lab {
             identify: identify)
         control = ControlObject(
             connection: controlConnection, authorizer: authorizer, clock: clock, identify: identify)
-        _ = try await serviceConnection.requestName(GeoClueNames.busName)
-        _ = try await controlConnection.requestName(WhereaboutsNames.controlBusName)
+        try await serviceConnection.takeName(GeoClueNames.busName)
+        try await controlConnection.takeName(WhereaboutsNames.controlBusName)
         service.start()
     }
 

@@ -1,4 +1,5 @@
 import DBus
+import DBusTestSupport
 import EventLoop
 
 /// polkit, as far as the service asks it.
@@ -28,7 +29,7 @@ final class PolicyKit: BusObject {
     init(_ connection: Connection) async throws {
         self.connection = connection
         connection.objects.add(self, at: "/org/freedesktop/PolicyKit1/Authority")
-        _ = try await connection.requestName("org.freedesktop.PolicyKit1")
+        try await connection.takeName("org.freedesktop.PolicyKit1")
     }
 
     var interfaces: [any ServedInterface] { [Bound(Self.interface, to: self)] }

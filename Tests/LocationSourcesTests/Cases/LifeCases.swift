@@ -265,7 +265,7 @@ final class FakeLogin1: BusObject {
     init(_ connection: Connection) async throws {
         self.connection = connection
         connection.objects.add(self, at: "/org/freedesktop/login1")
-        _ = try await connection.requestName("org.freedesktop.login1")
+        try await connection.takeName("org.freedesktop.login1")
     }
 
     func prepareForSleep(_ isBeginning: Bool) throws {

@@ -35,8 +35,7 @@ final class WholeService {
         service = Service(
             connection: connection, positioner: positioner, authorizer: authorizer, idleTime: nil, clock: clock)
         service.onWake = onWake
-        let outcome = try await connection.requestName(GeoClueNames.busName)
-        try #require(outcome == .owned)
+        try await connection.takeName(GeoClueNames.busName)
         service.start()
     }
 

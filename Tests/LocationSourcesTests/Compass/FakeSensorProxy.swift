@@ -1,4 +1,5 @@
 import DBus
+import DBusTestSupport
 import EventLoop
 
 /// Stands in for iio-sensor-proxy, as far as its compass goes.
@@ -32,7 +33,7 @@ final class FakeSensorProxy: BusObject {
         self.hasCompass = hasCompass
         self.heading = heading
         connection.objects.add(self, at: Self.path)
-        _ = try await connection.requestName("net.hadess.SensorProxy")
+        try await connection.takeName("net.hadess.SensorProxy")
     }
 
     private func claim(_ call: MethodCall) async throws {

@@ -1,4 +1,5 @@
 import DBus
+import DBusTestSupport
 import EventLoop
 
 /// Stands in for NetworkManager, as far as it says how the machine is connected.
@@ -19,7 +20,7 @@ final class FakeConnections {
             "ActiveConnections": Variant(.array(of: ObjectPath.signature, [])),
         ]
         connection.objects.add(manager, at: Self.path)
-        _ = try await connection.requestName("org.freedesktop.NetworkManager")
+        try await connection.takeName("org.freedesktop.NetworkManager")
     }
 
     func set(_ property: String, _ value: Value) throws {

@@ -49,7 +49,7 @@ package final class Login1: BusObject {
             users[user] = object
             connection.objects.add(object, at: Self.path(of: user))
         }
-        _ = try await connection.requestName("org.freedesktop.login1")
+        try await connection.takeName("org.freedesktop.login1")
     }
 
     package var interfaces: [any ServedInterface] { [Bound(Self.interface, to: self)] }
