@@ -10,10 +10,6 @@ final class SleepFollower {
     var onSleep: (@ServiceActor () -> Void)?
     var onWake: (@ServiceActor () -> Void)?
 
-    private static let login1: BusName = "org.freedesktop.login1"
-    private static let path: ObjectPath = "/org/freedesktop/login1"
-    private static let manager: InterfaceName = "org.freedesktop.login1.Manager"
-
     /// A sleep that has not begun after this time, or whose end nobody has told of, is over.
     private static let longestPreparation = Duration.seconds(60)
     /// When a lock that was not to be had is asked for again.
@@ -37,11 +33,7 @@ final class SleepFollower {
     }
 
     func start() {
-        ownerWatch = connection.watchOwner(of: Self.login1) { [weak self] in self?.follow($0) }
-        ServiceActor.start { [weak self, connection] in
-            let owner = try? await connection.callBus("GetNameOwner", Self.login1.string, returning: String.self)
-            if let owner { self?.follow(BusName(owner)) }
-        }
+        ownerWatch = connection.followOwner(of: Logind.busName) { [weak self] in self?.follow($0) }
     }
 
     private func follow(_ name: BusName?) {
@@ -50,7 +42,7 @@ final class SleepFollower {
         // Nobody else would tell that it is over.
         wake()
         guard let name else { return }
-        let rule = MatchRule(sender: name, path: Self.path, interface: Self.manager, member: "PrepareForSleep")
+        let rule = MatchRule(sender: name, path: Logind.path, interface: Logind.manager, member: "PrepareForSleep")
         signals = connection.subscribe(to: rule) { [weak self] signal in
             guard let isBeginning = try? signal.read(as: Bool.self) else { return }
             if isBeginning { self?.sleep() } else { self?.wake() }
@@ -85,7 +77,8 @@ final class SleepFollower {
         ServiceActor.start { [weak self, connection] in
             do throws(BusError) {
                 let lock = try await connection.call(
-                    owner, Self.path, Self.manager, "Inhibit", "sleep", "Whereabouts", "Stops looking for positions",
+                    owner, Logind.path, Logind.manager, "Inhibit", "sleep", "Whereabouts",
+                    "Stops looking for positions",
                     "delay", returning: UnixFD.self)
                 self?.lockTaken(lock, from: owner)
             } catch {

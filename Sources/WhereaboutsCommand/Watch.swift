@@ -64,7 +64,7 @@ final class Watch {
     private func set(_ property: String, _ value: Value) async throws(BusError) {
         guard let connection, let client else { return }
         _ = try await connection.call(
-            GeoClueNames.busName, client, "org.freedesktop.DBus.Properties", "Set", GeoClueNames.client.string,
+            GeoClueNames.busName, client, .properties, "Set", GeoClueNames.client.string,
             property,
             Variant(value))
     }
@@ -78,7 +78,7 @@ final class Watch {
     private func show(_ path: ObjectPath) async {
         guard let connection,
             let properties = try? await connection.call(
-                GeoClueNames.busName, path, "org.freedesktop.DBus.Properties", "GetAll", GeoClueNames.location.string,
+                GeoClueNames.busName, path, .properties, "GetAll", GeoClueNames.location.string,
                 returning: [String: Variant].self),
             let location = ReceivedLocation(properties)
         else { return }

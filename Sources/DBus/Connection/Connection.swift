@@ -198,6 +198,21 @@ package final class Connection {
         return Subscription { [weak self] in self?.names.remove(id, from: name) }
     }
 
+    /// Calls `handler` with the owner that a name has now, if it has any, and as ``watchOwner(of:_:)`` does from then on.
+    package func followOwner(
+        of name: BusName, _ handler: @escaping @ServiceActor (BusName?) -> Void
+    ) -> Subscription {
+        let watch = watchOwner(of: name, handler)
+        ServiceActor.start { [weak self, weak watch] in
+            // No answer means that there is none.
+            guard let owner = try? await self?.callBus("GetNameOwner", name.string, returning: String.self) else {
+                return
+            }
+            if watch != nil { handler(BusName(trusted: owner)) }
+        }
+        return watch
+    }
+
     /// The process behind a connection, by the bus's word.
     ///
     /// - Throws: `NameHasNoOwner` if the connection has gone.

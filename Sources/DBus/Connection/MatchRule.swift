@@ -17,6 +17,17 @@ package struct MatchRule: Sendable, Hashable {
         self.argument0 = argument0
     }
 
+    /// Changes of properties of one interface, or of any.
+    ///
+    /// - Parameter path: of the object that has them; `nil` for all objects.
+    package static func propertiesChanged(
+        of interface: InterfaceName?, at path: ObjectPath? = nil, from sender: BusName?
+    ) -> MatchRule {
+        MatchRule(
+            sender: sender, path: path, interface: .properties, member: StandardInterfaces.propertiesChanged,
+            argument0: interface?.string)
+    }
+
     /// The rule in the bus's own form.
     package var text: String {
         var text = "type='signal'"

@@ -4,10 +4,9 @@ import Glibc
 /// The interfaces that every object has (D-Bus specification, “Standard Interfaces”).
 @ServiceActor
 enum StandardInterfaces {
-    nonisolated static let properties: InterfaceName = "org.freedesktop.DBus.Properties"
     nonisolated static let propertiesChanged: MemberName = "PropertiesChanged"
 
-    static let propertiesInterface = Interface<ServedPath>(properties) {
+    static let propertiesInterface = Interface<ServedPath>(.properties) {
         Method(
             "Get", "interface_name", "property_name", returns: "value", access: .anyone, body: ServedPath.getProperty)
         Method("GetAll", "interface_name", returns: "properties", access: .anyone, body: ServedPath.getAllProperties)
@@ -43,7 +42,7 @@ struct ServedPath {
 
     func interface(_ name: InterfaceName) -> (any ServedInterface)? {
         switch name {
-        case StandardInterfaces.properties: Bound(StandardInterfaces.propertiesInterface, to: self)
+        case InterfaceName.properties: Bound(StandardInterfaces.propertiesInterface, to: self)
         case StandardInterfaces.introspectable: Bound(StandardInterfaces.introspectableInterface, to: self)
         case StandardInterfaces.peer: Bound(StandardInterfaces.peerInterface, to: self)
         default: object?.interfaces.first { $0.name == name }
@@ -100,4 +99,8 @@ struct ServedPath {
         guard count > 0 else { return nil }
         return String(decoding: bytes.prefix(count).prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
     }
+}
+
+extension InterfaceName {
+    package static let properties: InterfaceName = "org.freedesktop.DBus.Properties"
 }

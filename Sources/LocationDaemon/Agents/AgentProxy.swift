@@ -50,7 +50,7 @@ final class AgentProxy: Agent {
                 try calls.begin(to: userID)
                 defer { calls.end(to: userID) }
                 let values = try await connection.call(
-                    peer, GeoClueNames.agentPath, "org.freedesktop.DBus.Properties", "GetAll",
+                    peer, GeoClueNames.agentPath, .properties, "GetAll",
                     GeoClueNames.agent.string, returning: [String: Variant].self, timeout: nil)
                 if let level = Self.ceiling(in: values) { changed(level) }
             } catch {

@@ -9,9 +9,6 @@ final class ForegroundUsers {
     /// Called when a user that is followed has come to the foreground or left it.
     var onChange: (@ServiceActor () -> Void)?
 
-    private static let manager: InterfaceName = "org.freedesktop.login1.Manager"
-    private static let user: InterfaceName = "org.freedesktop.login1.User"
-
     private struct Followed {
         var isForeground = false
         var changes: Subscription?
@@ -56,7 +53,7 @@ final class ForegroundUsers {
         ServiceActor.start { [weak self, connection] in
             do throws(BusError) {
                 let path = try await connection.call(
-                    login1, "/org/freedesktop/login1", Self.manager, "GetUser", user, returning: ObjectPath.self)
+                    login1, Logind.path, Logind.manager, "GetUser", user, returning: ObjectPath.self)
                 self?.listen(to: user, at: path, of: login1)
             } catch {
                 // Whoever logind does not know sits nowhere.
@@ -80,9 +77,7 @@ final class ForegroundUsers {
 
     private func listen(to user: UInt32, at path: ObjectPath, of login1: BusName) {
         guard followed[user] != nil, self.login1 == login1 else { return }
-        let rule = MatchRule(
-            sender: login1, path: path, interface: "org.freedesktop.DBus.Properties", member: "PropertiesChanged",
-            argument0: Self.user.string)
+        let rule = MatchRule.propertiesChanged(of: Logind.user, at: path, from: login1)
         followed[user]?.changes = connection.subscribe(to: rule) { [weak self] _ in
             self?.read(user, at: path, of: login1)
         }
@@ -101,7 +96,7 @@ final class ForegroundUsers {
             do throws(BusError) {
                 state = .success(
                     try await connection.call(
-                        login1, path, "org.freedesktop.DBus.Properties", "Get", Self.user.string, "State",
+                        login1, path, .properties, "Get", Logind.user.string, "State",
                         returning: Variant.self))
             } catch {
                 state = .failure(error)

@@ -4,8 +4,6 @@ import EventLoop
 /// Which users have a login session, by logind's word.
 @ServiceActor
 final class SessionDirectory {
-    private static let login1: BusName = "org.freedesktop.login1"
-
     private typealias Waiting = CheckedContinuation<Set<UInt32>?, Never>
 
     private let connection: Connection
@@ -18,14 +16,14 @@ final class SessionDirectory {
 
     init(_ connection: Connection) {
         self.connection = connection
-        watch = connection.watchOwner(of: Self.login1) { [weak self] owner in self?.isPresent = owner != nil }
+        watch = connection.watchOwner(of: Logind.busName) { [weak self] owner in self?.isPresent = owner != nil }
     }
 
     /// Whether a user has a login session. Without logind on this bus every user counts as having one; where logind is
     /// there and does not answer, nobody does.
     func hasSession(_ user: UInt32) async -> Bool {
         if isPresent == nil {
-            let found = try? await connection.callBus("NameHasOwner", Self.login1.string, returning: Bool.self)
+            let found = try? await connection.callBus("NameHasOwner", Logind.busName.string, returning: Bool.self)
             isPresent = isPresent ?? found ?? false
         }
         guard isPresent == true else { return true }
@@ -52,11 +50,9 @@ final class SessionDirectory {
 
     private func ask() async -> Set<UInt32>? {
         do throws(BusError) {
-            let sessions = try await connection.call(
-                Self.login1, "/org/freedesktop/login1", "org.freedesktop.login1.Manager", "ListSessions",
-                returning: [Structure<String, UInt32, String, String, ObjectPath>].self, timeout: .seconds(2))
+            let sessions = try await Logind.sessions(over: connection, timeout: .seconds(2))
             isAnswering = true
-            return Set(sessions.map { $0.fields.1 })
+            return Set(sessions.map(\.userID))
         } catch {
             if isAnswering {
                 Log.warning("logind does not say who is logged in (\(error.name)); nobody counts as logged in")

@@ -6,12 +6,6 @@ import Geolocation
 /// Ends what holds for a session with the user's last one, by logind's word. Without logind that is the machine's end.
 @ServiceActor
 final class SessionFollower {
-    private typealias Session = Structure<String, UInt32, String, String, ObjectPath>
-
-    private static let login1: BusName = "org.freedesktop.login1"
-    private static let path: ObjectPath = "/org/freedesktop/login1"
-    private static let manager: InterfaceName = "org.freedesktop.login1.Manager"
-
     let foreground: ForegroundUsers
 
     private let connection: Connection
@@ -35,11 +29,7 @@ final class SessionFollower {
     }
 
     func start() {
-        ownerWatch = connection.watchOwner(of: Self.login1) { [weak self] in self?.follow($0) }
-        ServiceActor.start { [weak self, connection] in
-            let owner = try? await connection.callBus("GetNameOwner", Self.login1.string, returning: String.self)
-            self?.follow(owner.flatMap { BusName($0) })
-        }
+        ownerWatch = connection.followOwner(of: Logind.busName) { [weak self] in self?.follow($0) }
     }
 
     private func follow(_ owner: BusName?) {
@@ -47,7 +37,7 @@ final class SessionFollower {
         nextLook = nil
         removals = owner.map { owner in
             connection.subscribe(
-                to: MatchRule(sender: owner, path: Self.path, interface: Self.manager, member: "SessionRemoved")
+                to: MatchRule(sender: owner, path: Logind.path, interface: Logind.manager, member: "SessionRemoved")
             ) { [weak self] _ in self?.look() }
         }
         // Sessions may have ended while nobody followed them.
@@ -87,12 +77,11 @@ final class SessionFollower {
     }
 
     private func endSessions(of users: Set<UInt32>) async throws(BusError) {
-        let sessions = try await connection.call(
-            Self.login1, Self.path, Self.manager, "ListSessions", returning: [Session].self, timeout: .seconds(10))
+        let sessions = try await Logind.sessions(over: connection, timeout: .seconds(10))
         for user in users {
             var oldest: Timestamp?
-            for session in sessions where session.fields.1 == user {
-                let start = try await begin(of: session.fields.4)
+            for session in sessions where session.userID == user {
+                let start = try await begin(of: session.path)
                 oldest = min(oldest ?? start, start)
             }
             // What was decided before the oldest session there is was decided in one that has ended.
@@ -102,7 +91,7 @@ final class SessionFollower {
 
     private func begin(of session: ObjectPath) async throws(BusError) -> Timestamp {
         let value = try await connection.call(
-            Self.login1, session, "org.freedesktop.DBus.Properties", "Get", "org.freedesktop.login1.Session",
+            Logind.busName, session, .properties, "Get", Logind.session.string,
             "Timestamp", returning: Variant.self, timeout: .seconds(10))
         guard case .uint64(let microseconds) = value.value else { throw .failed("a session has no beginning") }
         return Timestamp(microseconds: Int64(clamping: microseconds))

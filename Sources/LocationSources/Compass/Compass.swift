@@ -23,7 +23,6 @@ package final class Compass: HeadingFollowing {
     private static let proxy: BusName = "net.hadess.SensorProxy"
     private static let path: ObjectPath = "/net/hadess/SensorProxy/Compass"
     private static let interface: InterfaceName = "net.hadess.SensorProxy.Compass"
-    private static let properties: InterfaceName = "org.freedesktop.DBus.Properties"
     private static let patience = Duration.seconds(5)
     /// When a claim that has failed is tried again.
     private static let retry = Duration.seconds(60)
@@ -48,14 +47,7 @@ package final class Compass: HeadingFollowing {
     package init(connection: Connection, clock: any Clock) {
         self.connection = connection
         self.clock = clock
-        ownerWatch = connection.watchOwner(of: Self.proxy) { [weak self] in self?.ownerChanged($0) }
-        ServiceActor.start { [weak self, connection] in
-            // No answer means that there is none.
-            guard let name = try? await connection.callBus("GetNameOwner", Self.proxy.string, returning: String.self),
-                let owner = BusName(name)
-            else { return }
-            self?.ownerChanged(owner)
-        }
+        ownerWatch = connection.followOwner(of: Self.proxy) { [weak self] in self?.ownerChanged($0) }
     }
 
     isolated deinit { release() }
@@ -75,9 +67,7 @@ package final class Compass: HeadingFollowing {
         guard isWanted, let owner else { return }
         attempt += 1
         isClaiming = true
-        let rule = MatchRule(
-            sender: owner, path: Self.path, interface: Self.properties, member: "PropertiesChanged",
-            argument0: Self.interface.string)
+        let rule = MatchRule.propertiesChanged(of: Self.interface, at: Self.path, from: owner)
         signals = connection.subscribe(to: rule) { [weak self] signal in
             guard let (_, values) = try? signal.read(as: String.self, [String: Variant].self) else { return }
             self?.take(values)
@@ -109,7 +99,7 @@ package final class Compass: HeadingFollowing {
 
     private func readings(of owner: BusName) async throws(BusError) -> [String: Variant] {
         try await connection.call(
-            owner, Self.path, Self.properties, "GetAll", Self.interface.string, returning: [String: Variant].self,
+            owner, Self.path, .properties, "GetAll", Self.interface.string, returning: [String: Variant].self,
             timeout: Self.patience)
     }
 

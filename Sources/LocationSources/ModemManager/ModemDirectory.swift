@@ -23,7 +23,6 @@ package final class ModemDirectory {
     private static let service: BusName = "org.freedesktop.ModemManager1"
     private static let root: ObjectPath = "/org/freedesktop/ModemManager1"
     private static let objectManager: InterfaceName = "org.freedesktop.DBus.ObjectManager"
-    private static let properties: InterfaceName = "org.freedesktop.DBus.Properties"
 
     private typealias Interfaces = [String: [String: Variant]]
 
@@ -50,12 +49,7 @@ package final class ModemDirectory {
     /// Starts following, once.
     package func start() {
         guard ownerWatch == nil else { return }
-        ownerWatch = connection.watchOwner(of: Self.service) { [weak self] in self?.managerChanged(to: $0) }
-        ServiceActor.start { [weak self, connection] in
-            // No answer means that there is none.
-            let name = try? await connection.callBus("GetNameOwner", Self.service.string, returning: String.self)
-            if let owner = name.flatMap({ BusName($0) }) { self?.managerChanged(to: owner) }
-        }
+        ownerWatch = connection.followOwner(of: Self.service) { [weak self] in self?.managerChanged(to: $0) }
     }
 
     /// Calls `handler` when the modems, or what is known of one, may have changed, until the observation is let go.
@@ -78,9 +72,7 @@ package final class ModemDirectory {
         // Before the first question, so that nothing is missed in between.
         signals = [
             MatchRule(sender: name, path: Self.root, interface: Self.objectManager),
-            MatchRule(
-                sender: name, interface: Self.properties, member: "PropertiesChanged",
-                argument0: ModemLocation.interface.string),
+            MatchRule.propertiesChanged(of: ModemLocation.interface, from: name),
         ].map { rule in connection.subscribe(to: rule) { [weak self] in self?.receive($0) } }
         load(from: name)
     }

@@ -24,7 +24,6 @@ package final class ModemLocation {
 
     private static let modem: InterfaceName = "org.freedesktop.ModemManager1.Modem"
     static let interface: InterfaceName = "org.freedesktop.ModemManager1.Modem.Location"
-    private static let properties: InterfaceName = "org.freedesktop.DBus.Properties"
     private static let wrongState: ErrorName = "org.freedesktop.ModemManager1.Error.Core.WrongState"
     /// Says no to what is asked, not to who asks, as with a receiver that somebody reads from a port of its own.
     private static let incompatible: Set<ErrorName> = [
@@ -244,7 +243,7 @@ package final class ModemLocation {
     private func followProperties() {
         guard uses.values.contains(where: { !$0.sources.isEmpty }) else { return propertyChanges = nil }
         guard propertyChanges == nil else { return }
-        let rule = MatchRule(sender: manager, path: path, interface: Self.properties, member: "PropertiesChanged")
+        let rule = MatchRule.propertiesChanged(of: nil, at: path, from: manager)
         propertyChanges = connection.subscribe(to: rule) { [weak self] in self?.receive($0) }
     }
 
@@ -315,7 +314,7 @@ package final class ModemLocation {
     /// By which means the modem is connected now (`MMModemAccessTechnology`).
     func accessTechnologies() async -> UInt32? {
         let value = try? await connection.call(
-            manager, path, Self.properties, "Get", Self.modem.string, "AccessTechnologies", returning: Variant.self,
+            manager, path, .properties, "Get", Self.modem.string, "AccessTechnologies", returning: Variant.self,
             timeout: Self.patience)
         return value.flatMap { UInt32($0.value) }
     }

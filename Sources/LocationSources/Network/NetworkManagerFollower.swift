@@ -15,7 +15,6 @@ final class NetworkManagerFollower {
     private static let path: ObjectPath = "/org/freedesktop/NetworkManager"
     private static let interface: InterfaceName = "org.freedesktop.NetworkManager"
     private static let activeConnection: InterfaceName = "org.freedesktop.NetworkManager.Connection.Active"
-    private static let properties: InterfaceName = "org.freedesktop.DBus.Properties"
 
     /// However much it has to say, it is asked once in this time.
     private static let rest = Duration.milliseconds(500)
@@ -37,14 +36,7 @@ final class NetworkManagerFollower {
     init(_ connection: Connection, clock: any Clock) {
         self.connection = connection
         self.clock = clock
-        ownerWatch = connection.watchOwner(of: Self.manager) { [weak self] in self?.ownerChanged($0) }
-        ServiceActor.start { [weak self, connection] in
-            // No answer means that there is none.
-            guard let name = try? await connection.callBus("GetNameOwner", Self.manager.string, returning: String.self),
-                let owner = BusName(name)
-            else { return }
-            self?.ownerChanged(owner)
-        }
+        ownerWatch = connection.followOwner(of: Self.manager) { [weak self] in self?.ownerChanged($0) }
     }
 
     private func ownerChanged(_ name: BusName?) {
@@ -54,8 +46,7 @@ final class NetworkManagerFollower {
         isReading = false
         guard let name else { return connections = nil }
         signals = [Self.interface, Self.activeConnection].map { interface in
-            let rule = MatchRule(
-                sender: name, interface: Self.properties, member: "PropertiesChanged", argument0: interface.string)
+            let rule = MatchRule.propertiesChanged(of: interface, from: name)
             return connection.subscribe(to: rule) { [weak self] _ in self?.readSoon() }
         }
         read()
@@ -122,7 +113,7 @@ final class NetworkManagerFollower {
         of interface: InterfaceName, at path: ObjectPath, _ owner: BusName
     ) async throws(BusError) -> [String: Variant] {
         try await connection.call(
-            owner, path, Self.properties, "GetAll", interface.string, returning: [String: Variant].self,
+            owner, path, .properties, "GetAll", interface.string, returning: [String: Variant].self,
             timeout: Self.patience)
     }
 }

@@ -60,14 +60,7 @@ final class ServiceBrowser {
         self.connection = connection
         self.clock = clock
         self.handler = handler
-        owner = connection.watchOwner(of: Self.avahi) { [weak self] in self?.ownerChanged($0) }
-        ServiceActor.start { [weak self] in
-            // No answer means that there is none.
-            guard let name = try? await connection.callBus("GetNameOwner", Self.avahi.string, returning: String.self),
-                let owner = BusName(name)
-            else { return }
-            self?.ownerChanged(owner)
-        }
+        owner = connection.followOwner(of: Self.avahi) { [weak self] in self?.ownerChanged($0) }
     }
 
     isolated deinit {

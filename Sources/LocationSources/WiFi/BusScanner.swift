@@ -59,14 +59,7 @@ package final class BusScanner: WiFiScanner {
 
     package func discover() {
         guard ownerWatch == nil else { return }
-        ownerWatch = connection.watchOwner(of: service.busName) { [weak self] in self?.ownerChanged($0) }
-        ServiceActor.start { [weak self, service, connection] in
-            // No answer means that there is none.
-            guard
-                let name = try? await connection.callBus("GetNameOwner", service.busName.string, returning: String.self)
-            else { return }
-            self?.ownerChanged(BusName(name))
-        }
+        ownerWatch = connection.followOwner(of: service.busName) { [weak self] in self?.ownerChanged($0) }
     }
 
     private func ownerChanged(_ name: BusName?) {

@@ -26,9 +26,7 @@ package struct NetworkManagerWiFi: WirelessService {
 
     package func scanSignals(of owner: BusName) -> [MatchRule] {
         [
-            MatchRule(
-                sender: owner, interface: .properties, member: "PropertiesChanged",
-                argument0: Self.wireless.string)
+            MatchRule.propertiesChanged(of: Self.wireless, from: owner)
         ]
     }
 

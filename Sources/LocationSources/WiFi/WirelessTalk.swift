@@ -60,10 +60,6 @@ package struct WirelessTalk {
     }
 }
 
-extension InterfaceName {
-    static let properties: InterfaceName = "org.freedesktop.DBus.Properties"
-}
-
 extension Value {
     var paths: [ObjectPath]? {
         guard case .array(ObjectPath.signature, let elements) = self else { return nil }
