@@ -19,6 +19,17 @@ package struct Position: Sendable, Hashable {
         self.fine = fine
         self.coarse = coarse
     }
+
+    /// Takes the fix out, at every level that it passes to as it is. Cells stay.
+    package mutating func removeFix() {
+        fine = nil
+        coarse = coarse.filter { $1.fix == nil }
+    }
+}
+
+extension Position.Coarse {
+    /// The fix that passes as it is; `nil` for a cell.
+    package var fix: Fix? { if case .asFound(let fix) = self { fix } else { nil } }
 }
 
 /// The centre of one cell of the public grid, with nothing left of the fine fix that fell into it.

@@ -1,7 +1,7 @@
 import EventLoop
 import Geolocation
 
-/// Which users the fine fix that is known now belongs to: those that were using the service when it came.
+/// Which users the fix that is known now belongs to, at whatever level: those that were using the service when it came.
 ///
 /// To anybody else it would tell where the machine was before, and that somebody asked. Cells are the same for all.
 struct PositionAudience {
@@ -24,7 +24,7 @@ struct PositionAudience {
             return position
         }
         var position = position
-        position.fine = nil
+        position.removeFix()
         return position
     }
 

@@ -74,6 +74,13 @@ package struct CoarseCells: Sendable {
         for index in levels.indices { levels[index].kept?.isOutdated = true }
     }
 
+    /// Shows nothing until the next fix: the machine may have been carried anywhere. What was kept is kept, so that this
+    /// brings no tick forward.
+    package mutating func hide() {
+        visible = [:]
+        for index in levels.indices { levels[index].showsCell = false }
+    }
+
     private mutating func show(_ coarse: Position.Coarse, at level: AccuracyLevel) -> Bool {
         guard visible[level] != coarse else { return false }
         visible[level] = coarse

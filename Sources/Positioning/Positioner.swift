@@ -94,9 +94,12 @@ package final class Positioner {
 
     // MARK: What is known
 
-    /// What is known now. The fine fix is there only as long as it has not expired and its source is there.
-    package var position: Position {
-        Position(fine: arbiter.livePick(at: clock.now).map { turned($0) }, coarse: cells.visible)
+    /// What is known now. A fix is there, at whatever level, only as long as it has not expired and its source is there.
+    package var position: Position { position(of: arbiter.livePick(at: clock.now)) }
+
+    /// What levels see is not kept up while nobody asks: a fix that passes as it is counts only while it is the one picked.
+    private func position(of pick: Fix?) -> Position {
+        Position(fine: pick.map { turned($0) }, coarse: cells.visible.filter { $1.fix.map { $0 == pick } ?? true })
     }
 
     /// Whether the place is known so well without asking anybody that a lookup would add nothing: by a receiver of one's
@@ -110,7 +113,7 @@ package final class Positioner {
         }
     }
 
-    /// What a client that starts now gets at once. Without a fine fix in it, the client waits for the next one.
+    /// What a client that starts now gets at once. Without anything for its level, the client waits for the next fix.
     ///
     /// A fix is handed on for a minute. A lookup's or a setting's answer stands for as long as its source runs, since
     /// that would report again if it had changed.
@@ -119,7 +122,7 @@ package final class Positioner {
         guard let fine = position.fine, clock.now - fine.measuredAt > ArbitrationConstants.maximumStartingAge
         else { return position }
         let stands = !fine.kind.ages || fine.kind != .gnss && sources.standsBehind(fine)
-        if !stands { position.fine = nil }
+        if !stands { position.removeFix() }
         return position
     }
 
@@ -160,7 +163,7 @@ package final class Positioner {
         tell(pick)
     }
 
-    private func tell(_ pick: Fix) { onUpdate?(Position(fine: turned(pick), coarse: cells.visible)) }
+    private func tell(_ pick: Fix) { onUpdate?(position(of: pick)) }
 
     private func availabilityChanged() {
         let level = sources.availableLevel
@@ -262,6 +265,7 @@ package final class Positioner {
         guard isSuspended else { return }
         isSuspended = false
         arbiter.forgetAll(at: clock.now)
+        cells.hide()
         if wanted != nil { wantedChanged(from: nil) }
         updateCondition()
     }

@@ -38,6 +38,49 @@ import Testing
         #expect(try await first.isActive)
     }
 
+    @Test("an address from one user's use is not handed to another user who starts, at no level, and is to its own")
+    @ServiceActor
+    func otherUsersAddress() async throws {
+        var address: ScriptedSource!
+        let lab = try await Lab(others: { clock in
+            address = ScriptedSource("ip", kind: .ip, level: .city, clock: clock)
+            return [address]
+        })
+        let first = try await lab.app(of: 1, level: .city)
+        try await first.start()
+        await address.demanded()
+        address.send(Lab.place[0], Lab.place[1], accuracy: 25_000)
+        #expect(try await first.nextPlace() == Lab.place)
+
+        let second = try await lab.app(of: 2, level: .city)
+        let same = try await lab.app(of: 1, level: .city)
+        try await second.start()
+        try await same.start()
+        #expect(try await same.nextPlace() == Lab.place)
+        try await lab.settle(second.connection)
+        let before = second.updateCount
+        address.send(53.550341, 10.000654, accuracy: 25_000)
+
+        #expect(before == 0)
+        #expect(try await second.nextPlace() == [53.550341, 10.000654])
+    }
+
+    @Test("a compass that is switched off does not take a user's own place away")
+    @ServiceActor
+    func compassOff() async throws {
+        let lab = try await Lab()
+        let compass = ScriptedCompass()
+        lab.positioner.compass = compass
+        compass.turn(120)
+        _ = try await lab.running(of: 1)
+
+        lab.positioner.compass = nil
+        let same = try await lab.app(of: 1)
+        try await same.start()
+
+        #expect(try await same.nextPlace() == Lab.place)
+    }
+
     @Test(
         "a fix is kept for the user in whose use it came, with its own time, also when nobody was using the service since"
     )

@@ -225,8 +225,42 @@ struct PositionerTests {
         rig.want(nil)
         rig.want(.city)
 
-        #expect(rig.positioner.startingPosition.fine == nil)
+        #expect(rig.positioner.startingPosition == Position())
         #expect(rig.positioner.position.fine?.kind == .ip)
+        #expect(rig.positioner.position.coarse.count == 4)
+    }
+
+    @Test("what is coarse by kind is no position at any level once its source is lost, cells stay")
+    @ServiceActor
+    func lostAddress() {
+        let rig = Rig([.wifi, .ip])
+        rig.want(.city)
+        rig.home(rig.address, accuracy: 25_000)
+        #expect(rig.positioner.startingPosition.coarse.count == 4)
+
+        rig.address.lose()
+        #expect(rig.positioner.position == Position())
+        #expect(rig.positioner.startingPosition == Position())
+        rig.home(rig.wifi, accuracy: 30)
+        rig.wifi.lose()
+
+        #expect(rig.positioner.startingPosition.coarse.count == 4)
+        #expect(rig.positioner.startingPosition.fine == nil)
+    }
+
+    @Test("nor is it once it has expired, or its source was lost while nobody asked", arguments: [true, false])
+    @ServiceActor
+    func deadAddress(isLost: Bool) async {
+        let rig = Rig([.ip])
+        rig.want(.city)
+        rig.home(rig.address, accuracy: 25_000)
+        rig.want(nil)
+
+        if isLost { rig.address.lose() } else { await rig.clock.advance(by: .seconds(21_601)) }
+        rig.want(.city)
+
+        #expect(rig.positioner.position == Position())
+        #expect(rig.positioner.startingPosition == Position())
     }
 
     @Test("a set place is never too old to start with")

@@ -66,6 +66,37 @@ struct SleepTests {
         #expect(rig.updates.last?.fine?.timestamp == Timestamp(microseconds: rig.clock.wallTime))
     }
 
+    @Test("nothing of the old place is given to who starts after the wake", arguments: [Fix.Kind.ip, .wifi])
+    @ServiceActor
+    func starting(kind: Fix.Kind) async {
+        let rig = Rig([kind])
+        rig.want(.city)
+        rig.home(kind == .ip ? rig.address : rig.wifi, accuracy: 25_000)
+        #expect(rig.positioner.startingPosition.coarse.count == 4)
+
+        rig.positioner.suspend()
+        await rig.clock.advance(by: .seconds(30))
+        rig.positioner.resume()
+
+        #expect(rig.positioner.position == Position())
+        #expect(rig.positioner.startingPosition == Position())
+    }
+
+    @Test("a short sleep does not bring the tick forward: the first fix after it shows the cell that was kept")
+    @ServiceActor
+    func keptCell() async {
+        let rig = Rig([.wifi])
+        rig.want(.street)
+        rig.home(rig.wifi, accuracy: 30)
+        rig.positioner.suspend()
+        rig.positioner.resume()
+
+        rig.home(rig.wifi, north: Self.away, accuracy: 30)
+
+        #expect(rig.updates.count == 2)
+        #expect(rig.updates.first?.coarse == rig.updates.last?.coarse)
+    }
+
     @Test("a receiver whose clock is behind after the wake is believed at once")
     @ServiceActor
     func receiverClock() async {
