@@ -15,7 +15,8 @@ package final class Positioner {
     /// What has not changed is equal to what the call before it passed.
     package var onUpdate: (@ServiceActor (Position) -> Void)?
 
-    /// Called with each fix that is believed, whether or not it was picked.
+    /// Called with each fix that is picked as it comes, as it was judged: of what radius and what time. Those whose
+    /// source has stated no accuracy are left out.
     package var onAcceptance: (@ServiceActor (Fix) -> Void)?
 
     /// The finest level that any source can serve. Never says whether there is a fix.
@@ -141,7 +142,7 @@ package final class Positioner {
         update { arbiter, now in
             let verdict = arbiter.consider(fix, at: now, wallTime: Timestamp(microseconds: clock.wallTime))
             slot.note(verdict)
-            if verdict == .accept { onAcceptance?(fix) }
+            if verdict == .accept, fix.horizontalAccuracy != nil, let judged = arbiter.current { onAcceptance?(judged) }
         }
     }
 

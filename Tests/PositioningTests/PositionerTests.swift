@@ -122,6 +122,22 @@ struct PositionerTests {
         #expect(rig.updates.last?.fine?.coordinate == Place.farAway.coordinate)
     }
 
+    @Test("a fix is handed on as it was judged, and not if its source has stated no accuracy")
+    @ServiceActor
+    func acceptance() {
+        let rig = Rig()
+        var accepted: [Fix] = []
+        rig.positioner.onAcceptance = { accepted.append($0) }
+        rig.want(.exact)
+
+        rig.receiver.send(52.5, 13.4, accuracy: 1, at: Timestamp(seconds: 1))
+        rig.receiver.send(52.5, 13.4, accuracy: nil)
+        rig.home(rig.address, accuracy: 25_000)
+
+        #expect(accepted.map(\.horizontalAccuracy) == [3])
+        #expect(accepted.map(\.timestamp) == [Timestamp(microseconds: rig.clock.wallTime)])
+    }
+
     // MARK: Coarse cells
 
     @Test("a city-level demand on a machine with only a receiver gets a coarse fix")
