@@ -13,14 +13,14 @@ struct PositionAudience {
         // A cell that changes comes with the fix that was there before.
         guard let fine = position.fine, fine != fix else { return }
         // Nor does one that the machine has only been turned at belong to others than before.
-        let isTurned = fix.map { fine.isSameMeasurement(as: $0) } ?? false
+        let isTurned = isKnown(fine)
         fix = fine
         if !isTurned { userIDs = users() }
     }
 
     /// What of a position a user may have. Facts about the machine, which somebody has set, are anybody's.
     func position(_ position: Position, for userID: UInt32) -> Position {
-        guard let fine = position.fine, fine.kind.ages, fine != fix || !userIDs.contains(userID) else {
+        guard let fine = position.fine, fine.kind.ages, !isKnown(fine) || !userIDs.contains(userID) else {
             return position
         }
         var position = position
@@ -30,8 +30,11 @@ struct PositionAudience {
 
     /// Whether every one of these users may have the fix as it is.
     func isWhole(_ position: Position, for users: Set<UInt32>) -> Bool {
-        position.fine.map { !$0.kind.ages || $0 == fix && users.isSubset(of: userIDs) } ?? true
+        position.fine.map { !$0.kind.ages || isKnown($0) && users.isSubset(of: userIDs) } ?? true
     }
+
+    /// A compass that has been switched off has taken its heading along.
+    private func isKnown(_ fine: Fix) -> Bool { fix.map { fine.isSameMeasurement(as: $0) } ?? false }
 }
 
 extension Fix {

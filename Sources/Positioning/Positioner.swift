@@ -46,6 +46,7 @@ package final class Positioner {
             oldValue?.onChange = nil
             oldValue?.isWanted = false
             compass?.onChange = { [weak self] in self?.headingChanged() }
+            heading = nil
             updateCompass()
         }
     }
@@ -60,8 +61,9 @@ package final class Positioner {
     private let steadyCondition: SteadyCondition
     /// Whether those who ask have been given a position.
     private var isServed = false
-    /// The compass's heading as it was told last: what is known stays the same until others are told.
-    private var heading: Double?
+    /// The compass's heading as it was told last, and the pick that it was told with: what is known stays the same until
+    /// others are told, and no later fix has that heading.
+    private var heading: (degrees: Double, pick: UInt64)?
 
     /// A timer and when it fires.
     private struct Alarm {
@@ -160,7 +162,7 @@ package final class Positioner {
         setLook(now)
         isServed = true
         updateCondition()
-        heading = compass?.heading
+        followCompass()
         tell(pick)
     }
 
@@ -280,15 +282,19 @@ package final class Positioner {
 
     private func headingChanged() {
         guard wanted != nil, let pick = arbiter.livePick(at: clock.now), pick.takesHeading else { return }
-        heading = compass?.heading
+        followCompass()
         tell(pick)
     }
 
-    /// The fix with the compass's heading, if there is one.
+    private func followCompass() {
+        heading = compass?.heading.map { ($0, arbiter.picks) }
+    }
+
+    /// The fix picked last with the compass's heading, if there is one.
     private func turned(_ fix: Fix) -> Fix {
-        guard let heading, fix.takesHeading else { return fix }
+        guard let heading, heading.pick == arbiter.picks, fix.takesHeading else { return fix }
         var fix = fix
-        fix.heading = heading
+        fix.heading = heading.degrees
         return fix
     }
 

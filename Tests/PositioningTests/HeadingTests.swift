@@ -80,6 +80,36 @@ struct HeadingTests {
         #expect(rig.updates.map(\.fine?.heading) == [nil, 210, nil])
     }
 
+    @Test("a fix that has come since is not told with the heading of the one before it")
+    @ServiceActor
+    func unwanted() async {
+        let (rig, needle) = (Rig(grace: .seconds(15)), ScriptedCompass())
+        rig.positioner.compass = needle
+        rig.want(.exact)
+        needle.turn(210)
+        rig.home(rig.receiver)
+        rig.want(nil)
+        await rig.clock.advance(by: .seconds(1))
+
+        rig.receiver.send(52.5, 13.4, speed: 5, heading: 90)
+        rig.want(.exact)
+
+        #expect(rig.positioner.startingPosition.fine?.heading == 90)
+    }
+
+    @Test("the heading of one that is taken away counts no more")
+    @ServiceActor
+    func takenHeading() {
+        let (rig, needle) = rig()
+        rig.want(.exact)
+        needle.turn(210)
+        rig.home(rig.receiver)
+
+        rig.positioner.compass = nil
+
+        #expect(rig.positioner.position.fine?.heading == nil)
+    }
+
     @Test("one that is taken away is let go")
     @ServiceActor
     func taken() {
