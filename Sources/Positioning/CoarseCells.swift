@@ -54,7 +54,6 @@ package struct CoarseCells: Sendable {
                 isChanged = show(.asFound(fix), at: levels[index].level) || isChanged
                 continue
             }
-            if let kept = levels[index].kept, levels[index].showsCell, now < kept.due, !kept.isOutdated { continue }
             look(at: fix, for: index, now: now, wallTime: wallTime)
             guard let cell = levels[index].kept?.fix else { continue }
             levels[index].showsCell = true

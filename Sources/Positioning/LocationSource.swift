@@ -3,8 +3,9 @@ import Geolocation
 
 /// Something that finds positions: a receiver, a lookup, a fixed place.
 ///
-/// A source exists as long as the daemon does. It runs only while it has a demand, and reports everything through
-/// `report`, which the positioner sets before anything else. It logs its own troubles, one line per change of state.
+/// A source exists until the configuration has no place for it any more. It runs only while it has a demand, and reports
+/// everything through `report`, which the positioner sets before anything else. It logs its own troubles, one line per
+/// change of state.
 @ServiceActor
 package protocol LocationSource: AnyObject, Sendable {
     /// As `ListSources` names it, and the beginning of ``Fix/source``: `gpsd`, `nmea-socket`, `simulation`.

@@ -18,7 +18,8 @@ package enum ArbitrationConstants {
     /// Another source replaces the current one only if its effective accuracy is at most this part of the current's.
     package static let switchRatio = 0.7
 
-    /// How long a satellite fix of at most ``receiverHoldAccuracy`` is kept against other sources.
+    /// How long a fix of one's own receiver counts as fresh: it outdoes everything foreign, and if it is one of at most
+    /// ``receiverHoldAccuracy``, gives way only to a set place and to a clearly better satellite fix.
     package static let receiverHold = Duration.seconds(10)
 
     /// Radius in metres up to which a satellite fix is held.
@@ -75,8 +76,8 @@ extension Fix.Kind {
         }
     }
 
-    /// Whether it measures where the machine is, so that a jump of it is suspicious and its word counts against others'.
-    /// What an address or a setting stands for changes from one moment to the next.
+    /// Whether it measures where the machine is, so that a jump of it is suspicious, and what was measured before a sleep
+    /// says nothing after it. What an address or a setting stands for changes from one moment to the next.
     package var measuresPlace: Bool {
         switch self {
         case .gnss, .wifi, .cell: true
