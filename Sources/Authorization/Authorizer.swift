@@ -104,11 +104,16 @@ package final class Authorizer {
     package func standing(
         of requester: Requester, requesting level: AccuracyLevel, holding held: Grant? = nil
     ) -> Result<Grant, Denial>? {
-        switch decide(requester, requesting: level, keepsAnswers: true).verdict {
+        let decision = decide(requester, requesting: level, keepsAnswers: true)
+        switch decision.verdict {
         case .granted(let grant):
-            .success(grant.decidedBy == .record ? grant : held?.goingOn(upTo: grant.allowedLevel) ?? grant)
-        case .denied(let denial): .failure(denial)
-        case .ask(let level, _): (held?.goingOn(upTo: level)).map { .success($0) }
+            return .success(grant.decidedBy == .record ? grant : held?.goingOn(upTo: grant.allowedLevel) ?? grant)
+        case .denied(let denial):
+            // Leave that was given does not end where others are refused for want of any.
+            let isForWant = denial.step == .defaultRule || denial.step == .loginSession
+            return (isForWant ? held?.goingOn(upTo: decision.allowed) : nil).map { .success($0) } ?? .failure(denial)
+        case .ask(let level, _):
+            return (held?.goingOn(upTo: level)).map { .success($0) }
         }
     }
 

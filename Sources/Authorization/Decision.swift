@@ -48,7 +48,7 @@ package struct Decision: Sendable {
     private let facts: Facts
     private let requested: AccuracyLevel
     /// The finest level that the steps so far allow, whatever was asked for.
-    private var allowed = AccuracyLevel.exact
+    private(set) var allowed = AccuracyLevel.exact
     /// Whether the user wants to be asked about this application, whatever the configuration says.
     private var isAskedFor = false
 

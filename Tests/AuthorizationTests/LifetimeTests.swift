@@ -109,6 +109,36 @@ import Testing
         #expect([before, lowered, raised, level()] == [.street, .city, .street, nil])
     }
 
+    @Test(
+        "what was started with leave for once goes on where others are refused, below ceilings that change",
+        arguments: [true, false])
+    @ServiceActor
+    func onceAndRefusal(hasSession: Bool) async throws {
+        let desk = Desk(Desk.policy(.deny))
+        let agent = ScriptedAgent(.thinks)
+        try desk.register(agent)
+        let requester = Desk.requester(Desk.plain, hasSession: hasSession)
+        await desk.authorizer.setRecord(
+            AuthorizationRecord(
+                userID: 1, key: Desk.plain.key, decision: .allow, level: .street, author: .user(1), lifetime: .once,
+                created: Timestamp(seconds: 1_780_315_200)))
+        let held = try await desk.call(requester).result?.get()
+        func level() -> AccuracyLevel? {
+            try? desk.authorizer.standing(of: requester, requesting: .exact, holding: held)?.get().level
+        }
+
+        let before = level()
+        desk.authorizer.ceilingChanged(of: agent, to: .city)
+        let lowered = level()
+        desk.authorizer.ceilingChanged(of: agent, to: .none)
+        let off = level()
+        desk.authorizer.ceilingChanged(of: agent, to: .exact)
+        let raised = level()
+        await desk.setRecord(.deny, key: Desk.plain.key)
+
+        #expect([before, lowered, off, raised, level()] == [.street, .city, nil, .street, nil])
+    }
+
     @Test("leave for once gives no more than it says, also where others need no leave")
     @ServiceActor
     func onceAndDefault() async throws {
