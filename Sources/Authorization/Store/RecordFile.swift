@@ -14,8 +14,10 @@ struct RecordFile: Sendable {
     struct Contents: Sendable {
         var records: [AuthorizationRecord] = []
         var uses: [AccessHistory.Entry] = []
-        /// How many rows made no sense.
+        /// How many rows made no sense, and stand as refusals.
         var unreadable = 0
+        /// How many did not say whose they are, so that nothing stands for them.
+        var nobodys = 0
     }
 
     init(directory: String, schema: Schema = .current, settings: String = "") {
@@ -65,7 +67,7 @@ struct RecordFile: Sendable {
         var contents = Contents()
         try database.query("SELECT \(AuthorizationRecord.columns) FROM records") { row in
             guard let userID = row.integer(0).flatMap({ UInt32(exactly: $0) }), let key = row.text(1) else {
-                contents.unreadable += 1
+                contents.nobodys += 1
                 return
             }
             let record = AuthorizationRecord(row, userID: userID, key: key)

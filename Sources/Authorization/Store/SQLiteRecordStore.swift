@@ -66,6 +66,12 @@ package final class SQLiteRecordStore: RecordStore {
             if contents.unreadable > 0 {
                 Log.error("\(contents.unreadable) records make no sense, and count as refusals")
             }
+            if contents.nobodys > 0 {
+                isIncomplete = true
+                Log.error(
+                    "\(contents.nobodys) records do not say whose they are: whoever would have been let in without a "
+                        + "question is asked about")
+            }
         } catch {
             isIncomplete = true
             Log.error("the stored decisions cannot be read: \(error); nobody is let in by that")

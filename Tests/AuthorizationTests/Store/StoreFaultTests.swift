@@ -123,6 +123,25 @@ import Testing
         #expect(store.book.record(of: 1000, for: Self.refused.key) == Self.refused)
     }
 
+    @Test(
+        "a row that does not say whose it is may have been anybody's refusal",
+        arguments: ["user = -1", "user = 'x'", "key = x'00'"])
+    @ServiceActor
+    func nobodys(change: String) async throws {
+        let vault = await filled()
+        do {
+            let database = try Database(vault.file.path, .readWrite, patience: 0)
+            try database.execute("UPDATE records SET \(change) WHERE decision = 'deny'")
+        }
+
+        let store = vault.open()
+
+        #expect(store.isIncomplete)
+        #expect(store.book.records() == [Self.allowed])
+        let tracker = ApplicationIdentity(trust: .claimed, id: "tracker")
+        #expect(verdict(store, tracker) == .ask(level: .exact, otherwise: nil))
+    }
+
     @Test("another program's database is not taken for ours")
     @ServiceActor
     func foreign() async throws {
