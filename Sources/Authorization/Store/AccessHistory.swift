@@ -13,6 +13,12 @@ package struct AccessHistory: Sendable, Equatable {
             number = seconds >= 0 ? seconds / 86_400 : (seconds - 86_399) / 86_400
         }
 
+        /// - Returns: `nil` for what is no day of the years 0 to 9999.
+        init?(stored number: Int64) {
+            guard (-719_468...2_932_896).contains(number) else { return nil }
+            self.number = number
+        }
+
         package static func < (left: Self, right: Self) -> Bool { left.number < right.number }
     }
 
@@ -77,17 +83,17 @@ package struct AccessHistory: Sendable, Equatable {
         if users[userID]?.isEmpty == true { users[userID] = nil }
     }
 
-    /// Forgets all days before `day`.
+    /// Forgets all days but `kept`.
     ///
     /// - Returns: whether there were any.
-    package mutating func forget(before day: Day) -> Bool {
+    package mutating func forget(outside kept: ClosedRange<Day>) -> Bool {
         var isChanged = false
         for (userID, keys) in users {
             for (key, days) in keys {
-                let kept = days.filter { $0.key >= day }
-                guard kept.count < days.count else { continue }
+                let rest = days.filter { kept.contains($0.key) }
+                guard rest.count < days.count else { continue }
                 isChanged = true
-                if kept.isEmpty { forget(key, of: userID) } else { users[userID]?[key] = kept }
+                if rest.isEmpty { forget(key, of: userID) } else { users[userID]?[key] = rest }
             }
         }
         return isChanged

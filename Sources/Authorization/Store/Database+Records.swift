@@ -42,8 +42,10 @@ extension Database {
                 .integer(Int64(entry.uses.count)), .integer(Int64(entry.uses.finestLevel.rawValue)))
         case .removeUses(let key, let userID):
             try run("DELETE FROM uses WHERE user = ? AND key = ?", .integer(Int64(userID)), .text(key))
-        case .removeUsesBefore(let day):
-            try run("DELETE FROM uses WHERE day < ?", .integer(day.number))
+        case .removeUsesOutside(let days):
+            try run(
+                "DELETE FROM uses WHERE day NOT BETWEEN ? AND ?", .integer(days.lowerBound.number),
+                .integer(days.upperBound.number))
         }
     }
 }
@@ -115,10 +117,11 @@ extension AccuracyLevel {
 extension AccessHistory.Entry {
     init?(_ row: Database.Row) {
         guard let userID = row.integer(0).flatMap({ UInt32(exactly: $0) }), let key = row.text(1),
-            let day = row.integer(2), let count = row.integer(3).flatMap({ UInt32(exactly: $0) }),
+            let day = row.integer(2).flatMap(AccessHistory.Day.init(stored:)),
+            let count = row.integer(3).flatMap({ UInt32(exactly: $0) }),
             let level = AccuracyLevel(row.integer(4))
         else { return nil }
         self.init(
-            userID: userID, key: key, day: .init(number: day), uses: .init(count: count, finestLevel: level))
+            userID: userID, key: key, day: day, uses: .init(count: count, finestLevel: level))
     }
 }

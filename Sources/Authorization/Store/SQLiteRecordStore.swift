@@ -23,7 +23,7 @@ package final class SQLiteRecordStore: RecordStore {
 
     private var unwrittenUses: [StoreChange.Subject: AccessHistory.Entry] = [:]
     private var flushTimer: Timer?
-    private var oldestDay: AccessHistory.Day?
+    private var keptDays: ClosedRange<AccessHistory.Day>?
 
     /// How long uses are only counted in memory.
     package static let flushInterval = Duration.seconds(30)
@@ -135,9 +135,11 @@ package final class SQLiteRecordStore: RecordStore {
     private func forgetOldDays() {
         let today = AccessHistory.Day(of: Timestamp(microseconds: clock.wallTime))
         let oldest = AccessHistory.Day(number: today.number - AccessHistory.days + 1)
-        guard oldest != oldestDay else { return }
-        oldestDay = oldest
-        if history.forget(before: oldest) { submit(.removeUsesBefore(oldest)) }
+        // A clock that was ahead has left days behind that would never grow old.
+        let days = oldest...AccessHistory.Day(number: today.number + 1)
+        guard days != keptDays else { return }
+        keptDays = days
+        if history.forget(outside: days) { submit(.removeUsesOutside(days)) }
     }
 
     // MARK: Writing

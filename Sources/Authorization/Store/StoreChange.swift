@@ -4,7 +4,7 @@ enum StoreChange: Sendable {
     case remove(key: String, userID: UInt32)
     case putUses(AccessHistory.Entry)
     case removeUses(key: String, userID: UInt32)
-    case removeUsesBefore(AccessHistory.Day)
+    case removeUsesOutside(ClosedRange<AccessHistory.Day>)
 
     /// What a change is about: a later one about the same takes the place of an earlier one.
     enum Subject: Hashable {
@@ -20,7 +20,7 @@ enum StoreChange: Sendable {
         case .remove(let key, let userID): .record(key: key, userID: userID)
         case .putUses(let entry): .day(entry.day, key: entry.key, userID: entry.userID)
         case .removeUses(let key, let userID): .uses(key: key, userID: userID)
-        case .removeUsesBefore: .oldUses
+        case .removeUsesOutside: .oldUses
         }
     }
 

@@ -150,6 +150,34 @@ import Testing
         #expect(vault.clock.pendingTimers == 0)
     }
 
+    @Test("days that a wrong clock has left behind, or that are none, are forgotten")
+    @ServiceActor
+    func impossibleDays() async throws {
+        let vault = Vault()
+        let today = AccessHistory.Day(of: Timestamp(microseconds: vault.clock.wallTime)).number
+        let store = vault.open()
+        for days in [0, 1] as [Int64] {
+            store.note(AccessUse(userID: 1, key: "host:maps", level: .exact, day: .init(number: today + days)))
+        }
+        await store.finish()
+        do {
+            let database = try Database(vault.file.path, .readWrite, patience: 0)
+            for day in [today + 2, .max, .min] as [Int64] {
+                try database.run("INSERT INTO uses VALUES (1, 'host:maps', ?, 1, 8)", .integer(day))
+            }
+        }
+
+        let next = vault.open()
+        await next.finish()
+
+        #expect(next.history.days(of: 1, "host:maps").keys.map { $0.number - today }.sorted() == [0, 1])
+        var left: [Int64?] = []
+        try Database(vault.file.path, .readWrite, patience: 0).query("SELECT day FROM uses ORDER BY day") {
+            left.append($0.integer(0))
+        }
+        #expect(left == [today, today + 1])
+    }
+
     @Test("uses are kept for thirty days")
     @ServiceActor
     func oldUses() async {
