@@ -64,7 +64,6 @@ package final class Authorizer {
             if let limit = store.book.limit(on: requester.application.key, of: requester.userID) {
                 return .failure(.tooManyRecords(.init(requester), limit: limit))
             }
-            noteSeen(requester)
             let departure = await desk.ask(requester, requesting: level, until: deadline)
             let outcome = outcome(of: departure, for: requester, requesting: level)
             if case .success(let grant) = outcome { return await spend(grant, for: requester) }

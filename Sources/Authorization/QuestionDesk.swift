@@ -11,6 +11,9 @@ protocol QuestionDeskOwner: AnyObject {
     /// The level to ask about now; `nil` if nobody has to be asked any more.
     func levelToAsk(_ requester: Requester, requesting level: AccuracyLevel) -> AccuracyLevel?
 
+    /// Notes that there is a question about an application.
+    func noteSeen(_ requester: Requester)
+
     /// Stores an answer that makes sense; comes back when it may be acted on.
     func keep(_ answer: AgentAnswer, of agentID: String, to level: AccuracyLevel, about requester: Requester) async
 }
@@ -67,6 +70,7 @@ final class QuestionDesk {
         let question = OpenQuestion(number: nextNumber(), requester: requester, level: level, clock: clock)
         open[key] = question
         openCount[requester.userID, default: 0] += 1
+        owner.noteSeen(requester)
         question.expiry = clock.after(Self.lifetime) { [weak self, weak question] in
             guard let self, let question else { return }
             close(question, .failed(.questionExpired(.init(question.requester))))

@@ -88,6 +88,7 @@ import Testing
         #expect(await desk.call().denial == .noAgent(Desk.subject))
         desk.authorizer.policy = AccessPolicy(agentWait: .zero, agentIDs: ["shell"])
         #expect(await desk.call().denial == .noAgent(Desk.subject))
+        #expect(desk.record() == nil, "only what there was a question about is noted")
     }
 
     @Test("users without a session are refused at once, also where an agent of theirs could be asked")

@@ -64,7 +64,14 @@ package struct AccessHistory: Sendable, Equatable {
     /// The applications of a user that were let in, in no order.
     package func keys(of userID: UInt32) -> [String] { users[userID].map { Array($0.keys) } ?? [] }
 
-    package func lastDay(of userID: UInt32, _ key: String) -> Day? { users[userID]?[key]?.keys.max() }
+    /// Everything, in no order.
+    var entries: [Entry] {
+        users.flatMap { userID, keys in
+            keys.flatMap { key, days in
+                days.map { Entry(userID: userID, key: key, day: $0, uses: $1) }
+            }
+        }
+    }
 
     /// Counts one use.
     ///

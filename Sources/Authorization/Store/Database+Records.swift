@@ -46,6 +46,10 @@ extension Database {
             try run(
                 "DELETE FROM uses WHERE day NOT BETWEEN ? AND ?", .integer(days.lowerBound.number),
                 .integer(days.upperBound.number))
+        case .putAll(let records, let uses, let isAll):
+            if isAll { try execute("DELETE FROM records; DELETE FROM uses") }
+            for record in records { try apply(.put(record)) }
+            for entry in uses { try apply(.putUses(entry)) }
         }
     }
 }

@@ -51,6 +51,9 @@ final class RecordWriter: Sendable {
         return number
     }
 
+    /// Tries again what could not be written.
+    func tryAgain() { semaphore.signal() }
+
     /// Ends the thread once everything has been tried.
     func end() {
         queue.withLock { $0.isEnding = true }

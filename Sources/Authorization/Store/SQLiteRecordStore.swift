@@ -14,6 +14,10 @@ package final class SQLiteRecordStore: RecordStore {
     /// The number of the last change that was handed to the writer, and of the last one that it has tried.
     private var submitted: UInt64 = 0
     private var tried: UInt64 = 0
+    /// The number of the last change that is written.
+    private var written: UInt64 = 0
+    /// Whether changes were left out while nothing could be written, so that everything is to be written anew.
+    private(set) var isBehind = false
     /// What kept the writer from writing when it last tried.
     private var fault: StoreFault?
     private var waiting: [(number: UInt64, continuation: CheckedContinuation<Void, Never>)] = []
@@ -27,6 +31,8 @@ package final class SQLiteRecordStore: RecordStore {
 
     /// How long uses are only counted in memory.
     package static let flushInterval = Duration.seconds(30)
+    /// How many changes are put by for a file that cannot be written. Applications can bring about any number of them.
+    static let maximumUnwritten: UInt64 = 4096
     /// How long reading waits for the lock of another program, in milliseconds. The service does not answer meanwhile.
     private static let readingPatience: Int32 = 1000
 
@@ -94,7 +100,8 @@ package final class SQLiteRecordStore: RecordStore {
         for key in book.store(record) { submit(.remove(key: key, userID: record.userID)) }
         guard let stored = book.record(of: record.userID, for: record.key) else { return }
         submit(.put(stored))
-        if stored.lifetime == .once { unkept[StoreChange.put(stored).subject] = submitted }
+        // What was left out is written with the next change.
+        if stored.lifetime == .once { unkept[StoreChange.put(stored).subject] = isBehind ? submitted + 1 : submitted }
     }
 
     package func remove(_ key: String, of userID: UInt32) {
@@ -120,6 +127,7 @@ package final class SQLiteRecordStore: RecordStore {
     }
 
     package func forgetUses(of key: String, of userID: UInt32) {
+        guard isIncomplete || !history.days(of: userID, key).isEmpty else { return }
         history.forget(key, of: userID)
         unwrittenUses = unwrittenUses.filter { $0.value.userID != userID || $0.value.key != key }
         submit(.removeUses(key: key, userID: userID))
@@ -144,7 +152,17 @@ package final class SQLiteRecordStore: RecordStore {
 
     // MARK: Writing
 
-    private func submit(_ change: StoreChange) { submitted = writer.submit(change) }
+    private func submit(_ change: StoreChange) {
+        isBehind = isBehind || fault != nil && submitted - written >= Self.maximumUnwritten
+        if isBehind { writer.tryAgain() } else { submitted = writer.submit(change) }
+    }
+
+    /// Has everything written anew, in place of the changes that were left out.
+    private func catchUp() {
+        guard isBehind else { return }
+        isBehind = false
+        submitted = writer.submit(.putAll(book.records(), history.entries, isAll: !isIncomplete))
+    }
 
     private func wrote(_ number: UInt64, _ fault: StoreFault?) {
         switch (self.fault, fault) {
@@ -153,7 +171,11 @@ package final class SQLiteRecordStore: RecordStore {
         default: break
         }
         self.fault = fault
-        if fault == nil { unkept = unkept.filter { $0.value > number } }
+        if fault == nil {
+            written = number
+            unkept = unkept.filter { $0.value > number }
+            catchUp()
+        }
         tried = max(tried, number)
         let ready = waiting.filter { $0.number <= tried }
         waiting.removeAll { $0.number <= tried }
@@ -166,6 +188,7 @@ package final class SQLiteRecordStore: RecordStore {
     }
 
     package func settled() async -> StoreFault? {
+        if isBehind { return fault }
         let number = submitted
         if tried < number { await withCheckedContinuation { waiting.append((number, $0)) } }
         return submitted == 0 ? nil : fault
@@ -174,6 +197,7 @@ package final class SQLiteRecordStore: RecordStore {
     package func finish() async {
         flushTimer = nil
         flushUses()
+        catchUp()
         _ = await settled()
     }
 }

@@ -5,6 +5,8 @@ enum StoreChange: Sendable {
     case putUses(AccessHistory.Entry)
     case removeUses(key: String, userID: UInt32)
     case removeUsesOutside(ClosedRange<AccessHistory.Day>)
+    /// Everything there is, in place of what the file holds; beside it where that may be more than was ever read.
+    case putAll([AuthorizationRecord], [AccessHistory.Entry], isAll: Bool)
 
     /// What a change is about: a later one about the same takes the place of an earlier one.
     enum Subject: Hashable {
@@ -12,6 +14,7 @@ enum StoreChange: Sendable {
         case day(AccessHistory.Day, key: String, userID: UInt32)
         case uses(key: String, userID: UInt32)
         case oldUses
+        case everything
     }
 
     var subject: Subject {
@@ -21,6 +24,7 @@ enum StoreChange: Sendable {
         case .putUses(let entry): .day(entry.day, key: entry.key, userID: entry.userID)
         case .removeUses(let key, let userID): .uses(key: key, userID: userID)
         case .removeUsesOutside: .oldUses
+        case .putAll: .everything
         }
     }
 

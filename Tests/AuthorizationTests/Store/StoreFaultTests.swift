@@ -266,6 +266,36 @@ import Testing
         #expect(vault.open().book.records().map(\.key) == ["claimed:first", "claimed:third"])
     }
 
+    @Test("a disk that stays full does not fill the memory: what is too much is left out until all can be written")
+    @ServiceActor
+    func overflow() async throws {
+        let vault = Vault()
+        try Data().write(to: vault.folder)
+        let store = vault.open()
+        let day = AccessHistory.Day(of: Timestamp(microseconds: vault.clock.wallTime))
+        store.store(Vault.record("claimed:gone"))
+        let fault = await store.settled()
+
+        for number in 0...SQLiteRecordStore.maximumUnwritten / 2 {
+            store.store(Vault.record("claimed:\(number)"))
+            store.remove("claimed:\(number)", of: 1000)
+        }
+        let isBehind = store.isBehind
+        store.store(Self.allowed)
+        store.remove("claimed:gone", of: 1000)
+        store.note(AccessUse(userID: 1000, key: Self.allowed.key, level: .city, day: day))
+        let second = await store.settled()
+        try FileManager.default.removeItem(at: vault.folder)
+        store.store(Self.refused)
+        while await store.settled() != nil { await Task.yield() }
+        await store.finish()
+
+        #expect(isBehind && fault?.reason == .inaccessible && second == fault)
+        #expect(!store.isBehind)
+        #expect(vault.open().book.records() == [Self.refused, Self.allowed])
+        #expect(vault.open().history == store.history)
+    }
+
     // MARK: Versions
 
     @Test("a file of an older version keeps its records on the way to the newer one")
