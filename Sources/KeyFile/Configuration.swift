@@ -61,10 +61,7 @@ package struct Configuration: Sendable, Equatable {
 
     /// `[ip]`
     package struct IP: Sendable, Equatable {
-        package enum Method: String, Sendable { case ichnaea }
-
         package var isEnabled = true
-        package var method = Method.ichnaea
         /// `nil` to ask where Wi-Fi is looked up.
         package var url: String?
         /// Radius in metres that answers are given, whatever they say of themselves.

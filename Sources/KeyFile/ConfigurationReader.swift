@@ -10,7 +10,8 @@ struct ConfigurationReader {
     /// Where the group of each application stands first, and what GeoClue's format asks for in it.
     private var applicationHeaders: [(group: String, place: KeyFileDocument.Place)] = []
     private var keysOfApplications: [String: Set<String>] = [:]
-    private var strangeGroups: Set<String> = []
+    /// Sources of which it cannot be read where they are. They are off, whatever `enable` says, and look nowhere else.
+    private var lost: Set<Section> = []
     private var isDiscoveryWritten = false
 
     mutating func read(_ document: KeyFileDocument) {
@@ -35,6 +36,10 @@ struct ConfigurationReader {
 
     /// Looks over the whole, once the last file has been read.
     mutating func finish() {
+        if lost.contains(.gpsd) { configuration.gpsd.isEnabled = false }
+        if lost.contains(.staticSource) { configuration.staticSource.isEnabled = false }
+        if lost.contains(.simulation) { configuration.simulation.isEnabled = false }
+        if lost.contains(.ip) { configuration.ip.isEnabled = false }
         for (group, place) in applicationHeaders {
             let keys = keysOfApplications[group] ?? []
             if keys.isEmpty {
@@ -52,8 +57,8 @@ struct ConfigurationReader {
     ) throws(ConfigurationFault.Problem) {
         let value = entry.value
         switch (section, entry.key) {
-        case (.agent, "whitelist"): configuration.agent.whitelist = Set(try value.list())
-        case (.agent, "remembers"): configuration.agent.remembers = Set(try value.list())
+        case (.agent, "whitelist"): try set(&configuration.agent.whitelist, none: [], Set(value.list()))
+        case (.agent, "remembers"): try set(&configuration.agent.remembers, none: [], Set(value.list()))
 
         case (.networkNMEA, "enable"):
             try set(&configuration.networkNMEA.isEnabled, value)
@@ -61,15 +66,19 @@ struct ConfigurationReader {
         case (.networkNMEA, "discover"):
             isDiscoveryWritten = true
             try set(&configuration.networkNMEA.discovers, value)
-        case (.networkNMEA, "nmea-socket"): configuration.networkNMEA.socket = try path(value)
+        case (.networkNMEA, "nmea-socket"): try set(&configuration.networkNMEA.socket, none: nil, Self.path(value))
 
         case (.gpsd, "enable"): try set(&configuration.gpsd.isEnabled, value)
-        case (.gpsd, "address"): try setGPSDAddress(value)
+        case (.gpsd, "address"):
+            lost.insert(.gpsd)
+            try setGPSDAddress(value)
+            lost.remove(.gpsd)
 
         case (.nmea, "tcp"):
-            configuration.nmea.tcp = try endpoint(value, port: Configuration.NMEA.defaultPort)
-        case (.nmea, "device"): configuration.nmea.device = try path(value)
-        case (.nmea, "speed"): configuration.nmea.speed = try bitsPerSecond(value)
+            try set(
+                &configuration.nmea.tcp, none: nil, Self.endpoint(value, port: Configuration.NMEA.defaultPort))
+        case (.nmea, "device"): try set(&configuration.nmea.device, none: nil, Self.path(value))
+        case (.nmea, "speed"): try set(&configuration.nmea.speed, none: nil, Self.bitsPerSecond(value))
 
         case (.cell3G, "enable"): try set(&configuration.cell3G.isEnabled, value)
         case (.cdma, "enable"): try set(&configuration.cdma.isEnabled, value)
@@ -78,30 +87,44 @@ struct ConfigurationReader {
         case (.timeZone, "enable"): try set(&configuration.timeZone.isEnabled, value)
 
         case (.wifi, "enable"): try set(&configuration.wifi.isEnabled, value)
-        case (.wifi, "url"): try set(&configuration.wifi.url, value)
+        case (.wifi, "url"): try set(&configuration.wifi.url, none: nil, Self.url(value))
         case (.wifi, "submit-data"): try set(&configuration.wifi.submitsData, value)
-        case (.wifi, "submission-url"): try set(&configuration.wifi.submissionURL, value)
-        case (.wifi, "submission-nick"): configuration.wifi.submissionNick = try nick(value)
+        case (.wifi, "submission-url"): try set(&configuration.wifi.submissionURL, none: nil, Self.url(value))
+        case (.wifi, "submission-nick"):
+            try set(&configuration.wifi.submissionNick, none: Configuration.WiFi().submissionNick, Self.nick(value))
 
         case (.ip, "enable"): try set(&configuration.ip.isEnabled, value)
-        case (.ip, "method"): try setMethod(value)
-        case (.ip, "url"): try set(&configuration.ip.url, value)
-        case (.ip, "accuracy"): configuration.ip.accuracy = try metres(value)
+        case (.ip, "method"):
+            lost.insert(.ip)
+            try checkMethod(value)
+            lost.remove(.ip)
+        case (.ip, "url"): try set(&configuration.ip.url, none: nil, Self.url(value))
+        case (.ip, "accuracy"): try set(&configuration.ip.accuracy, none: nil, Self.metres(value))
 
-        case (.lookup, "providers"): configuration.lookup.providers = try providers(value)
+        case (.lookup, "providers"): try set(&configuration.lookup.providers, none: [], Self.providers(value))
 
         case (.staticSource, "enable"): try set(&configuration.staticSource.isEnabled, value)
         case (.staticSource, "path"):
-            configuration.staticSource.path = try path(value) ?? Configuration.StaticSource().path
+            lost.insert(.staticSource)
+            let standard = Configuration.StaticSource().path
+            try set(&configuration.staticSource.path, none: standard, Self.path(value) ?? standard)
+            lost.remove(.staticSource)
 
         case (.simulation, "enable"): try set(&configuration.simulation.isEnabled, value)
-        case (.simulation, "file"): configuration.simulation.file = try path(value)
+        case (.simulation, "file"):
+            lost.insert(.simulation)
+            try set(&configuration.simulation.file, none: nil, Self.path(value))
+            lost.remove(.simulation)
         case (.simulation, "speed"):
-            configuration.simulation.speed = try number(value, in: 0.01...1000, "a number from 0.01 to 1000")
+            try set(
+                &configuration.simulation.speed, none: Configuration.Simulation().speed,
+                Self.number(value, in: 0.01...1000, "a number from 0.01 to 1000"))
 
         case (.policy, "unsandboxed-apps"): try setUnsandboxedApps(value)
         case (.policy, "agent-wait"):
-            configuration.policy.agentWait = try number(value, in: 0...20, "a number of seconds from 0 to 20")
+            try set(
+                &configuration.policy.agentWait, none: Configuration.Policy().agentWait,
+                Self.number(value, in: 0...20, "a number of seconds from 0 to 20"))
         case (.policy, "require-reason"):
             try set(&configuration.policy.requiresReason, value, unreadable: true)
 
@@ -157,11 +180,17 @@ extension ConfigurationReader {
         if value.boolean == nil { throw Self.notBoolean(value) }
     }
 
-    /// An address that cannot be used is none: nothing is sent to the one of an earlier file instead.
-    private func set(_ target: inout String?, _ value: RawValue) throws(ConfigurationFault.Problem) {
-        target = nil
+    /// What cannot be used is none: nothing is sent to the address of an earlier file instead, nor read from its path.
+    private func set<Value>(
+        _ target: inout Value, none: Value, _ value: @autoclosure () throws(ConfigurationFault.Problem) -> Value
+    ) throws(ConfigurationFault.Problem) {
+        target = none
+        target = try value()
+    }
+
+    private static func url(_ value: RawValue) throws(ConfigurationFault.Problem) -> String? {
         let text = try value.string()
-        if !text.isEmpty { target = try Self.url(text) }
+        return text.isEmpty ? nil : try url(text)
     }
 
     private static func url(_ text: String) throws(ConfigurationFault.Problem) -> String {
@@ -172,22 +201,21 @@ extension ConfigurationReader {
         return text
     }
 
-    private mutating func providers(_ value: RawValue) throws(ConfigurationFault.Problem) -> [String] {
-        configuration.lookup.providers = []
+    private static func providers(_ value: RawValue) throws(ConfigurationFault.Problem) -> [String] {
         var providers: [String] = []
-        for text in try value.list() { providers.append(try Self.url(text)) }
+        for text in try value.list() { providers.append(try url(text)) }
         return providers
     }
 
     /// `nil` where the value is empty, which is how an earlier file is overruled.
-    private func path(_ value: RawValue) throws(ConfigurationFault.Problem) -> String? {
+    private static func path(_ value: RawValue) throws(ConfigurationFault.Problem) -> String? {
         let text = try value.string()
         guard !text.isEmpty else { return nil }
         guard text.hasPrefix("/") else { throw .wrongValue(text, isNot: "a path from the root") }
         return text
     }
 
-    private func endpoint(_ value: RawValue, port: UInt16) throws(ConfigurationFault.Problem) -> Endpoint? {
+    private static func endpoint(_ value: RawValue, port: UInt16) throws(ConfigurationFault.Problem) -> Endpoint? {
         let text = try value.string()
         guard !text.isEmpty else { return nil }
         guard let endpoint = Endpoint(text, defaultPort: port) else {
@@ -196,7 +224,7 @@ extension ConfigurationReader {
         return endpoint
     }
 
-    private func number(
+    private static func number(
         _ value: RawValue, in range: ClosedRange<Double>, _ expected: String
     ) throws(ConfigurationFault.Problem) -> Double {
         guard let number = value.number, range.contains(number) else {
@@ -205,13 +233,13 @@ extension ConfigurationReader {
         return number
     }
 
-    private func metres(_ value: RawValue) throws(ConfigurationFault.Problem) -> Double? {
+    private static func metres(_ value: RawValue) throws(ConfigurationFault.Problem) -> Double? {
         guard !value.text.isEmpty else { return nil }
         return try number(value, in: 0...20_000_000, "a radius in metres")
     }
 
     /// The rates that termios(3) has and receivers use.
-    private func bitsPerSecond(_ value: RawValue) throws(ConfigurationFault.Problem) -> Int? {
+    private static func bitsPerSecond(_ value: RawValue) throws(ConfigurationFault.Problem) -> Int? {
         guard !value.text.isEmpty else { return nil }
         let rates = [4800, 9600, 19200, 38400, 57600, 115_200, 230_400, 460_800, 921_600]
         guard let rate = value.integer, rates.contains(rate) else {
@@ -222,14 +250,14 @@ extension ConfigurationReader {
 
     private mutating func setGPSDAddress(_ value: RawValue) throws(ConfigurationFault.Problem) {
         let standard = Configuration.GPSD().address
+        (configuration.gpsd.socket, configuration.gpsd.address) = (nil, standard)
         let text = try value.string()
-        configuration.gpsd.socket = text.hasPrefix("/") ? text : nil
-        guard configuration.gpsd.socket == nil else { return }
-        configuration.gpsd.address = try endpoint(value, port: standard.port) ?? standard
+        if text.hasPrefix("/") { return configuration.gpsd.socket = text }
+        configuration.gpsd.address = try Self.endpoint(value, port: standard.port) ?? standard
     }
 
     /// GeoClue takes 2 to 32 characters, and none.
-    private func nick(_ value: RawValue) throws(ConfigurationFault.Problem) -> String {
+    private static func nick(_ value: RawValue) throws(ConfigurationFault.Problem) -> String {
         let text = try value.string()
         guard text.isEmpty || (2...32).contains(text.count) else {
             throw .wrongValue(text, isNot: "a name of 2 to 32 characters")
@@ -238,12 +266,10 @@ extension ConfigurationReader {
     }
 
     /// A method that is not known here is not replaced by another one, which would ask somebody else.
-    private mutating func setMethod(_ value: RawValue) throws(ConfigurationFault.Problem) {
-        guard let method = Configuration.IP.Method(rawValue: value.text) else {
-            configuration.ip.isEnabled = false
+    private func checkMethod(_ value: RawValue) throws(ConfigurationFault.Problem) {
+        guard value.text == "ichnaea" else {
             throw .wrongValue(value.text, isNot: "ichnaea, the one method there is; the source is off")
         }
-        configuration.ip.method = method
     }
 
     private mutating func setUnsandboxedApps(_ value: RawValue) throws(ConfigurationFault.Problem) {

@@ -99,7 +99,7 @@ import Testing
         expected.compass.isEnabled = false
         expected.staticSource.isEnabled = false
         expected.ip = .init(
-            isEnabled: true, method: .ichnaea, url: "http://127.0.0.1:8080/v1/geolocate", accuracy: 25_000)
+            isEnabled: true, url: "http://127.0.0.1:8080/v1/geolocate", accuracy: 25_000)
         #expect(configuration == expected)
         #expect(faults == [])
     }
@@ -240,6 +240,50 @@ import Testing
         #expect(faults.count == 1)
     }
 
+    @Test(
+        "a value that cannot be read leaves nothing of an earlier file's in force",
+        arguments: [
+            ("[agent]\nwhitelist=", "a;b", "a\\x"), ("[agent]\nremembers=", "a;b", "a\\x"),
+            ("[network-nmea]\nnmea-socket=", "/run/x", "run/x"), ("[nmea]\ntcp=", "127.0.0.1", "gps.example"),
+            ("[nmea]\ndevice=", "/dev/ttyUSB0", "ttyUSB0"), ("[nmea]\nspeed=", "9600", "9601"),
+            ("[wifi]\nurl=", "https://a.example/", "b.example"),
+            ("[wifi]\nsubmission-url=", "https://a.example/", "\\x"), ("[wifi]\nsubmission-nick=", "me", "x"),
+            ("[ip]\naccuracy=", "1000", "far"), ("[lookup]\nproviders=", "https://a.example/", "b.example"),
+            ("[gpsd]\naddress=", "192.0.2.7", "gps.example"), ("[gpsd]\naddress=", "/run/gpsd", "\\x"),
+            ("[static-source]\npath=", "/srv/place", "place"), ("[simulation]\nfile=", "/srv/route", "route"),
+            ("[simulation]\nspeed=", "10", "fast"), ("[policy]\nagent-wait=", "10", "long"),
+        ])
+    func unreadable(key: String, good: String, bad: String) {
+        let (overruled, faults) = read("\(key)\(good)\n", "\(key)\(bad)\n")
+
+        #expect(overruled == read("\(key)\(bad)\n").0)
+        #expect(overruled != read("\(key)\(good)\n").0)
+        #expect(faults.count == 1)
+    }
+
+    @Test("a list of agents that cannot be read names none, and no other place is used for one that cannot be read")
+    func unreadableClosed() {
+        let (configuration, faults) = read(
+            """
+            [agent]
+            whitelist=a\\x
+            [gpsd]
+            address=gps.example
+            enable=true
+            [static-source]
+            path=x
+            enable=true
+            [simulation]
+            file=x
+            enable=true
+            """)
+
+        #expect(configuration.agent.whitelist == [])
+        #expect(!configuration.gpsd.isEnabled && !configuration.staticSource.isEnabled)
+        #expect(!configuration.simulation.isEnabled)
+        #expect(faults.count == 4)
+    }
+
     @Test("what cannot be read does not open the policy")
     func carefulPolicy() {
         let (configuration, faults) = read("[policy]\nunsandboxed-apps=dney\nrequire-reason=si\n")
@@ -251,9 +295,10 @@ import Testing
 
     @Test("another method of looking up the IP address is not replaced by the known one")
     func unknownMethod() {
-        let (configuration, faults) = read("[ip]\nenable=true\nmethod=gmaps\n")
+        let (configuration, faults) = read("[ip]\nmethod=gmaps\nenable=true\n")
 
         #expect(!configuration.ip.isEnabled)
         #expect(faults.count == 1)
+        #expect(read("[ip]\nmethod=gmaps\n", "[ip]\nmethod=ichnaea\n").0 == Configuration())
     }
 }
