@@ -97,8 +97,6 @@ package struct Configuration: Sendable, Equatable {
         package var unsandboxedApps = UnsandboxedApps.allow
         /// How long a question waits for an agent to come, in seconds.
         package var agentWait = 5.0
-        /// Whether a question without a reason is refused.
-        package var requiresReason = false
     }
 
     /// `[bus]`

@@ -125,8 +125,6 @@ struct ConfigurationReader {
             try set(
                 &configuration.policy.agentWait, none: Configuration.Policy().agentWait,
                 Self.number(value, in: 0...20, "a number of seconds from 0 to 20"))
-        case (.policy, "require-reason"):
-            try set(&configuration.policy.requiresReason, value, unreadable: true)
 
         case (.bus, "geoclue-name"):
             try set(&configuration.bus.ownsGeoClueName, value, unreadable: configuration.bus.ownsGeoClueName)

@@ -49,7 +49,7 @@ import Testing
         #expect(!configuration.simulation.isEnabled)
         #expect(configuration.wifi.url == nil && !configuration.wifi.submitsData)
         #expect(configuration.lookup.providers == [])
-        #expect(configuration.policy == .init(unsandboxedApps: .allow, agentWait: 5, requiresReason: false))
+        #expect(configuration.policy == .init(unsandboxedApps: .allow, agentWait: 5))
         #expect(configuration.bus.ownsGeoClueName)
         #expect(configuration.applications == [:])
         #expect(faults == [])
@@ -130,7 +130,6 @@ import Testing
             [policy]
             unsandboxed-apps=ask
             agent-wait=2.5
-            require-reason=true
             [bus]
             geoclue-name=false
             """)
@@ -143,7 +142,7 @@ import Testing
         expected.lookup.providers = ["https://a.example/v1", "http://localhost:1/v1"]
         expected.staticSource.path = "/srv/place"
         expected.simulation = .init(isEnabled: true, file: "/srv/route.nmea", speed: 10)
-        expected.policy = .init(unsandboxedApps: .ask, agentWait: 2.5, requiresReason: true)
+        expected.policy = .init(unsandboxedApps: .ask, agentWait: 2.5)
         expected.bus.ownsGeoClueName = false
         #expect(configuration == expected)
         #expect(faults == [])
@@ -286,11 +285,10 @@ import Testing
 
     @Test("what cannot be read does not open the policy")
     func carefulPolicy() {
-        let (configuration, faults) = read("[policy]\nunsandboxed-apps=dney\nrequire-reason=si\n")
+        let (configuration, faults) = read("[policy]\nunsandboxed-apps=dney\n")
 
         #expect(configuration.policy.unsandboxedApps == .ask)
-        #expect(configuration.policy.requiresReason)
-        #expect(faults.count == 2)
+        #expect(faults.count == 1)
     }
 
     @Test("another method of looking up the IP address is not replaced by the known one")
