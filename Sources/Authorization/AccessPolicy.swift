@@ -26,7 +26,6 @@ package struct AccessPolicy: Sendable, Hashable {
         }
     }
 
-    package var isLockedDown: Bool
     package var unsandboxedApps: UnsandboxedApps
     /// How long a question waits for an agent to come.
     package var agentWait: Duration
@@ -38,11 +37,10 @@ package struct AccessPolicy: Sendable, Hashable {
     package var rememberingAgentIDs: Set<String>
 
     package init(
-        isLockedDown: Bool = false, unsandboxedApps: UnsandboxedApps = .allow, agentWait: Duration = .seconds(5),
+        unsandboxedApps: UnsandboxedApps = .allow, agentWait: Duration = .seconds(5),
         applications: [String: ApplicationRule] = [:], agentIDs: Set<String> = [],
         rememberingAgentIDs: Set<String> = []
     ) {
-        self.isLockedDown = isLockedDown
         self.unsandboxedApps = unsandboxedApps
         self.agentWait = agentWait
         self.applications = applications

@@ -96,8 +96,6 @@ extension Decision {
 
     private mutating func examine(_ step: DecisionStep) -> Finding {
         switch step {
-        case .lockdown:
-            facts.policy.isLockedDown ? .denied(.lockedDown) : .passed
         case .configuredDenial:
             isForbidden ? .denied(.configuredDenial(subject)) : .passed
         case .lostRecords:

@@ -1,8 +1,6 @@
 /// The steps of a decision, in their order. The first that grants, refuses or wants to ask decides; one that limits
 /// passes on what is left.
 package enum DecisionStep: String, Sendable, Hashable, CaseIterable {
-    /// The administrator has closed the service to everybody.
-    case lockdown
     /// The configuration's rule for the application says no (`allowed=false`, or the user is not in its list).
     case configuredDenial = "configured-denial"
     /// Records were lost, so that nobody gets in for want of one that might have refused.

@@ -2,7 +2,6 @@ import Geolocation
 
 /// Why a caller gets no position.
 package enum Denial: Error, Sendable, Hashable {
-    case lockedDown
     case configuredDenial(Subject)
     /// What was stored about the application may have been a refusal, and cannot be read.
     case recordsLost(Subject)
@@ -57,7 +56,6 @@ package enum Denial: Error, Sendable, Hashable {
     /// The step that refused; `nil` where the call itself ended.
     package var step: DecisionStep? {
         switch self {
-        case .lockedDown: .lockdown
         case .configuredDenial: .configuredDenial
         case .recordsLost: .lostRecords
         case .switchedOff: .userSwitch
@@ -75,8 +73,6 @@ package enum Denial: Error, Sendable, Hashable {
     /// The text for the caller: that of GeoClue where it has one, and what can be done about it.
     package var message: String {
         switch self {
-        case .lockedDown:
-            "Geolocation disabled by the administrator: the configuration locks it down"
         case .configuredDenial(let subject):
             "'\(subject.application.id)' disallowed by configuration for UID \(subject.userID)"
         case .recordsLost(let subject):

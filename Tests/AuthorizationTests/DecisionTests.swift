@@ -92,15 +92,13 @@ import Testing
 
     @Test("each step is heard only where no earlier one has decided")
     func order() {
-        var facts = Self.facts(policy: AccessPolicy(isLockedDown: true)) {
+        var facts = Self.facts {
             $0.policy.applications[Self.flatpak.id] = .init(isAllowed: false)
             $0.userSwitch = Self.record(.deny)
             $0.ceiling = AccuracyLevel.none
             $0.record = Self.record(.deny)
         }
         var steps = [step(facts)]
-        facts.policy.isLockedDown = false
-        steps.append(step(facts))
         facts.policy.applications[Self.flatpak.id] = .init(isAllowed: true)
         steps.append(step(facts))
         facts.userSwitch = nil
@@ -114,7 +112,7 @@ import Testing
 
         #expect(
             steps == [
-                .lockdown, .configuredDenial, .userSwitch, .agentCeiling, .record, .configuredAllowance, .question,
+                .configuredDenial, .userSwitch, .agentCeiling, .record, .configuredAllowance, .question,
             ])
     }
 
@@ -127,10 +125,10 @@ import Testing
 
         #expect(
             decision.findings.map(\.step) == [
-                .lockdown, .configuredDenial, .lostRecords, .userSwitch, .agentCeiling, .record,
+                .configuredDenial, .lostRecords, .userSwitch, .agentCeiling, .record,
             ])
         #expect(
-            decision.findings.map(\.finding) == [.passed, .passed, .passed, .passed, .limited(to: .city), .granted])
+            decision.findings.map(\.finding) == [.passed, .passed, .passed, .limited(to: .city), .granted])
     }
 
     @Test("ceilings of the switch, the agent and the record all hold")

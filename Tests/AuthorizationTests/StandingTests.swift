@@ -122,12 +122,12 @@ import Testing
 
         desk.authorizer.policy = Desk.policy()
         let changesAfterSame = desk.changes
-        desk.authorizer.policy.isLockedDown = true
+        desk.authorizer.policy.unsandboxedApps = .deny
 
         #expect(before == .success(.exact))
         #expect(changesAfterSame.isEmpty)
         #expect(desk.changes == [nil])
-        #expect(standing(desk, Desk.plain) == .failure(.lockedDown))
+        #expect(standing(desk, Desk.plain) == .failure(.refusedByDefault(.init(application: Desk.plain, userID: 1))))
     }
 
     @Test("an explanation walks the same steps and asks nobody")
