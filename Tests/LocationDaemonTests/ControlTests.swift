@@ -28,7 +28,7 @@ import Testing
         try await administrator.set(
             Self.key,
             [
-                "decision": .string("allow"), "level": .uint32(6), "type": .string("when-in-use"),
+                "decision": .string("allow"), "level": .uint32(6), "type": .string("always"),
                 "lifetime": .string("until"), "expires": .uint64(now + 1),
             ])
 
@@ -36,11 +36,27 @@ import Testing
             try await administrator.list() == [
                 [
                     "app": .string(Self.key), "uid": .uint32(1000), "trust": .string("flatpak"),
-                    "decision": .string("allow"), "level": .uint32(6), "type": .string("when-in-use"),
+                    "decision": .string("allow"), "level": .uint32(6), "type": .string("always"),
                     "lifetime": .string("until"), "expires": .uint64(now + 1), "decided-by": .string("user:1000"),
                     "created": .uint64(now), "changed": .uint64(now),
                 ]
             ])
+    }
+
+    @Test("leave for use in the foreground alone is refused as long as nothing holds anybody to it")
+    @ServiceActor
+    func whenInUse() async throws {
+        let lab = try await Lab()
+        let administrator = try lab.administrator()
+
+        let error = await administrator.error {
+            try await administrator.set(
+                Self.key, ["decision": .string("allow"), "type": .string("when-in-use")])
+        }
+
+        #expect(error?.name.string == Self.invalid)
+        #expect(error?.message.contains("type") == true)
+        #expect(try await administrator.list().isEmpty)
     }
 
     @Test("what is not given stays as it was; another decision begins anew")

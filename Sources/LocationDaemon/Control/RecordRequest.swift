@@ -29,6 +29,8 @@ struct RecordRequest {
             self.level = level
         }
         type = try entries.word("type")
+        // Leave that gives more than it says is worse than none.
+        if type == .whenInUse { throw .badValue(key: "type", problem: "cannot be held to yet; only “always” can") }
         lifetime = try entries.word("lifetime")
         expires = try (entries.number("expires") as Int64?).map(Timestamp.init(microseconds:))
         try entries.finish()
