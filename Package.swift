@@ -55,7 +55,7 @@ let package = Package(
 
         // Floor 2: knowing.
         room("GeoClueAPI", ["DBus", "Geolocation"]),
-        room("Authorization", ["CSQLite", "EventLoop", "Geolocation"]),
+        room("Authorization", ["CSQLite", "EventLoop", "Geolocation", "KeyFile"]),
         room("Positioning", ["EventLoop", "Geolocation"]),
 
         // Floor 3: doing.
@@ -91,7 +91,7 @@ let package = Package(
         tests("NMEATests", ["Geolocation", "LocationTestSupport", "NMEA", "NMEATestSupport"]),
         tests("RoutesTests", ["EventLoop", "Geolocation", "LocationTestSupport", "NMEATestSupport", "Routes"]),
         tests("KeyFileTests", ["KeyFile", "LocationTestSupport"]),
-        tests("AuthorizationTests", ["Authorization", "EventLoop", "Geolocation", "LocationTestSupport"]),
+        tests("AuthorizationTests", ["Authorization", "EventLoop", "Geolocation", "KeyFile", "LocationTestSupport"]),
         tests("PositioningTests", ["EventLoop", "Geolocation", "LocationTestSupport", "Positioning"]),
         tests(
             "LocationSourcesTests",
@@ -104,7 +104,7 @@ let package = Package(
         tests(
             "LocationDaemonTests",
             [
-                "Authorization", "DBus", "DBusTestSupport", "EventLoop", "GeoClueAPI", "Geolocation",
+                "Authorization", "DBus", "DBusTestSupport", "EventLoop", "GeoClueAPI", "Geolocation", "KeyFile",
                 "LocationDaemon", "LocationTestSupport", "Positioning",
             ]),
         tests(

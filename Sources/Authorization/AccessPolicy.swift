@@ -1,31 +1,10 @@
+import KeyFile
+
 /// What the configuration says about access, as one value that is handed over at start and at each reload.
 package struct AccessPolicy: Sendable, Hashable {
+    package typealias UnsandboxedApps = Configuration.Policy.UnsandboxedApps
+
     /// What happens to unsandboxed callers about whom nothing was decided.
-    package enum UnsandboxedApps: String, Sendable, Hashable, CaseIterable {
-        case allow, ask, deny
-    }
-
-    /// A section of the configuration that bears an application's id.
-    package struct ApplicationRule: Sendable, Hashable {
-        /// `nil` if the section decides nothing.
-        package var isAllowed: Bool?
-        /// Whether its use is not shown as use.
-        package var isSystemComponent: Bool
-        /// The users whom `isAllowed` lets in; `nil` for all.
-        package var userIDs: Set<UInt32>?
-
-        package init(isAllowed: Bool? = nil, isSystemComponent: Bool = false, userIDs: Set<UInt32>? = nil) {
-            self.isAllowed = isAllowed
-            self.isSystemComponent = isSystemComponent
-            self.userIDs = userIDs
-        }
-
-        /// - Returns: `nil` if the section decides nothing.
-        package func permits(_ userID: UInt32) -> Bool? {
-            isAllowed.map { $0 && userIDs?.contains(userID) ?? true }
-        }
-    }
-
     package var unsandboxedApps: UnsandboxedApps
     /// How long a question waits for an agent to come.
     package var agentWait: Duration
@@ -58,7 +37,7 @@ package struct AccessPolicy: Sendable, Hashable {
     ///
     /// What an unnamed sandbox says of itself does not make it one.
     package func isSystemComponent(_ application: ApplicationIdentity) -> Bool {
-        application.trust != .unknown && rule(for: application)?.isSystemComponent == true
+        application.trust != .unknown && rule(for: application)?.isSystem == true
     }
 
     /// Whether a program may act as an agent under `id`, which it has chosen itself.

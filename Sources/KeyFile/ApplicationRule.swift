@@ -1,7 +1,5 @@
 /// What the administrator says about one application, in the group of its id.
-package struct ApplicationRule: Sendable, Equatable {
-    package enum Permission: Sendable, Equatable { case allow, deny }
-
+package struct ApplicationRule: Sendable, Hashable {
     /// `nil` where the group does not say, and then decides nothing.
     package var isAllowed: Bool?
     /// A part of the system: its use of the location does not show in `InUse`.
@@ -15,12 +13,6 @@ package struct ApplicationRule: Sendable, Equatable {
         self.users = users
     }
 
-    /// What the rule says to a user. `nil` if nothing: then records and agents decide.
-    package func permission(forUser user: UInt32) -> Permission? {
-        switch isAllowed {
-        case nil: nil
-        case false?: .deny
-        case true?: users?.contains(user) ?? true ? .allow : .deny
-        }
-    }
+    /// Whether a user may use the application. `nil` if the rule does not say: then records and agents decide.
+    package func permits(_ user: UInt32) -> Bool? { isAllowed.map { $0 && users?.contains(user) ?? true } }
 }

@@ -1,4 +1,5 @@
 import Geolocation
+import KeyFile
 import Testing
 
 @testable import Authorization
@@ -42,7 +43,7 @@ import Testing
         AccessPolicy(unsandboxedApps: unsandboxed)
     }
 
-    private func policy(_ id: String, _ rule: AccessPolicy.ApplicationRule) -> AccessPolicy {
+    private func policy(_ id: String, _ rule: ApplicationRule) -> AccessPolicy {
         AccessPolicy(applications: [id: rule])
     }
 
@@ -68,7 +69,7 @@ import Testing
     @Test("a user without a session gets only what a record or the configuration allows")
     func noSession() {
         let refused = Decision.Verdict.denied(.noRuleForSystemUser(.init(application: Self.plain, userID: 1)))
-        let configured = policy("maps", .init(isAllowed: true, userIDs: [1]))
+        let configured = policy("maps", .init(isAllowed: true, users: [1]))
 
         #expect(verdict(Self.facts(Self.plain, hasSession: false)) == refused)
         #expect(verdict(Self.facts(Self.plain, policy: policy(.ask), hasSession: false)) == refused)
@@ -230,7 +231,7 @@ import Testing
 
     @Test("a rule holds for its users, and refuses the others")
     func ruleUsers() {
-        let rule = policy(Self.flatpak.id, .init(isAllowed: true, userIDs: [2]))
+        let rule = policy(Self.flatpak.id, .init(isAllowed: true, users: [2]))
 
         #expect(
             verdict(Self.facts(policy: rule))
@@ -251,7 +252,7 @@ import Testing
 
     @Test("what an unnamed sandbox says of itself gets it into no rule, only out")
     func unknownAndRules() {
-        let rule = policy("maps", .init(isAllowed: true, isSystemComponent: true))
+        let rule = policy("maps", .init(isAllowed: true, isSystem: true))
 
         #expect(verdict(Self.facts(Self.hidden, policy: rule)) == .ask(level: .exact, otherwise: nil))
         #expect(!rule.isSystemComponent(Self.hidden) && rule.isSystemComponent(Self.plain))
@@ -260,8 +261,8 @@ import Testing
 
     @Test("a rule that only says what is part of the system decides nothing, and a list without users is nobody")
     func undecidedRules() {
-        let system = policy(Self.flatpak.id, .init(isSystemComponent: true, userIDs: []))
-        let nobody = policy(Self.flatpak.id, .init(isAllowed: true, userIDs: []))
+        let system = policy(Self.flatpak.id, .init(isSystem: true, users: []))
+        let nobody = policy(Self.flatpak.id, .init(isAllowed: true, users: []))
 
         #expect(verdict(Self.facts(policy: system)) == .ask(level: .exact, otherwise: nil))
         #expect(system.isSystemComponent(Self.flatpak))

@@ -12,7 +12,7 @@ import Testing
     func everybody() {
         let (rules, faults) = rules("[firefox]\nallowed=true\nsystem=false\nusers=\n")
 
-        #expect(rules["firefox"]?.permission(forUser: 1000) == .allow)
+        #expect(rules["firefox"]?.permits(1000) == true)
         #expect(faults == [])
     }
 
@@ -20,22 +20,22 @@ import Testing
     func someUsers() {
         let (rules, _) = rules("[firefox]\nallowed=true\nsystem=false\nusers=1000;1002;\n")
 
-        #expect(rules["firefox"]?.permission(forUser: 1002) == .allow)
-        #expect(rules["firefox"]?.permission(forUser: 1001) == .deny)
+        #expect(rules["firefox"]?.permits(1002) == true)
+        #expect(rules["firefox"]?.permits(1001) == false)
     }
 
     @Test("allowed=false refuses everybody, whoever is listed")
     func refused() {
         let (rules, _) = rules("[firefox]\nallowed=false\nsystem=false\nusers=1000\n")
 
-        #expect(rules["firefox"]?.permission(forUser: 1000) == .deny)
+        #expect(rules["firefox"]?.permits(1000) == false)
     }
 
     @Test("a list that names no user lets nobody in")
     func unreadableUsers() {
         let (rules, faults) = rules("[firefox]\nallowed=true\nsystem=false\nusers=alice;-1;4294967296\n")
 
-        #expect(rules["firefox"]?.permission(forUser: 0) == .deny)
+        #expect(rules["firefox"]?.permits(0) == false)
         #expect(faults.map(\.description) == ["x.conf:4: [firefox] users: “alice” is not the number of a user"])
     }
 
@@ -43,7 +43,7 @@ import Testing
     func unreadableAllowed() {
         let (rules, faults) = rules("[firefox]\nallowed=flase\nsystem=false\n")
 
-        #expect(rules["firefox"]?.permission(forUser: 1000) == .deny)
+        #expect(rules["firefox"]?.permits(1000) == false)
         #expect(faults.count == 1)
     }
 
@@ -51,7 +51,7 @@ import Testing
     func undecided() {
         let (rules, faults) = rules("\n[firefox]\nsystem=true\n")
 
-        #expect(rules["firefox"]?.permission(forUser: 1000) == nil)
+        #expect(rules["firefox"]?.permits(1000) == nil)
         #expect(rules["firefox"]?.isSystem == true)
         #expect(faults.map(\.description) == ["x.conf:2: [firefox]: does not say allowed="])
     }

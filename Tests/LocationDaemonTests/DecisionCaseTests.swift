@@ -110,7 +110,7 @@ import Testing
         let bus = try await PrivateBus()
         let login1 = try await Login1(bus.connect(), ["1": (1000, 1)])
         let lab = try await Lab(
-            Lab.policy(applications: ["x": .init(isAllowed: true, userIDs: [0, 107])]), bus: bus)
+            Lab.policy(applications: ["x": .init(isAllowed: true, users: [0, 107])]), bus: bus)
 
         for user in [0, 107] as [UInt32] {
             #expect(await (try lab.app("x", of: user)).startError() == nil)

@@ -5,6 +5,7 @@ import EventLoop
 import Foundation
 import GeoClueAPI
 import Geolocation
+import KeyFile
 import LocationTestSupport
 import Positioning
 import Testing
@@ -67,7 +68,7 @@ final class Lab {
 
     static nonisolated func policy(
         _ unsandboxedApps: AccessPolicy.UnsandboxedApps = .allow, agentWait: Duration = .seconds(5),
-        applications: [String: AccessPolicy.ApplicationRule] = [:]
+        applications: [String: ApplicationRule] = [:]
     ) -> AccessPolicy {
         AccessPolicy(
             unsandboxedApps: unsandboxedApps, agentWait: agentWait, applications: applications,
