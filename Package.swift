@@ -82,7 +82,7 @@ let package = Package(
         // Tests.
         support("DBusTestSupport", ["DBus", "EventLoop", "LocationTestSupport"]),
         support("NMEATestSupport", ["NMEA"]),
-        support("LocationTestSupport", ["EventLoop", "Geolocation", "Positioning"]),
+        support("LocationTestSupport", ["Authorization", "EventLoop", "Geolocation", "Positioning"]),
         tests("EventLoopTests", ["EventLoop"]),
         tests("DBusTests", ["DBus", "DBusTestSupport", "EventLoop", "LocationTestSupport"]),
         tests("GeolocationTests", ["Geolocation", "LocationTestSupport"]),

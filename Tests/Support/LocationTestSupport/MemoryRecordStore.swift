@@ -1,3 +1,4 @@
+import Authorization
 import EventLoop
 
 /// Records that end with the process.
