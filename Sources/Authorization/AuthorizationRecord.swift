@@ -31,10 +31,6 @@ package struct AuthorizationRecord: Sendable, Hashable {
         case user(UInt32)
         /// A person's answer through this agent, or that agent's ceiling.
         case agent(id: String)
-        /// Taken over from the configuration of another service.
-        case configuration
-        /// Brought in with records from elsewhere.
-        case imported
         /// Nobody's: the application was seen, and nothing has been decided about it.
         case nobody
     }

@@ -51,10 +51,6 @@ extension Authorizer {
     /// - Parameter start: when the oldest session began that the user has now: what was decided since then stands.
     ///   `nil` if there is none.
     package func sessionEnded(of userID: UInt32, begunBefore start: Timestamp? = nil) {
-        endSession(of: userID, begunBefore: start)
-    }
-
-    func endSession(of userID: UInt32, begunBefore start: Timestamp?) {
         let ended = store.book.records(of: userID).filter { record in
             record.isOfSession && start.map { record.changed < $0 } ?? true
         }

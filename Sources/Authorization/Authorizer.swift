@@ -37,7 +37,7 @@ package final class Authorizer {
         desk = QuestionDesk(clock: clock)
         desk.owner = self
         // Sessions end with the machine, whether or not this service was there to see it.
-        for userID in store.book.userIDs { endSession(of: userID, begunBefore: bootTime) }
+        for userID in store.book.userIDs { sessionEnded(of: userID, begunBefore: bootTime) }
         expireRecords()
     }
 

@@ -3,12 +3,10 @@ import Geolocation
 /// A fix that may leave the process. Only a ``Grant`` makes one.
 package struct DisclosedFix: Sendable, Hashable {
     package enum Content: Sendable, Hashable {
-        /// The fine fix, with all that is known.
+        /// A fix as it was found, with all that is known: the fine one, or one that is coarse by kind.
         case full(Fix)
         /// A cell of the public grid, with nothing of the fix that fell into it.
         case reduced(CoarseFix)
-        /// A fix that is coarse by kind, as it was found.
-        case asFound(Fix)
     }
 
     package let content: Content
@@ -27,7 +25,7 @@ extension Grant {
         case .country, .city, .neighborhood, .street:
             switch position.coarse[level] {
             case .cell(let cell): return DisclosedFix(.reduced(cell))
-            case .asFound(let fix): return DisclosedFix(.asFound(fix))
+            case .asFound(let fix): return DisclosedFix(.full(fix))
             case nil: return nil
             }
         case .none:

@@ -23,8 +23,6 @@ final class WaitingRoom<Outcome: Sendable> {
 
     init(clock: any Clock) { self.clock = clock }
 
-    var isEmpty: Bool { guests.isEmpty }
-
     /// Comes back at once if the outcome is known already.
     func wait(until deadline: Duration) async -> Departure {
         if let outcome { return .released(outcome) }

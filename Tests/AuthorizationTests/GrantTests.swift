@@ -39,7 +39,7 @@ import Testing
 
         #expect(grant(.exact, upTo: .city).disclose(gridded)?.content == .reduced(Self.cell))
         #expect(grant(.city, upTo: .exact).disclose(gridded)?.content == .reduced(Self.cell))
-        #expect(grant(.city, upTo: .exact).disclose(found)?.content == .asFound(Self.coarse))
+        #expect(grant(.city, upTo: .exact).disclose(found)?.content == .full(Self.coarse))
     }
 
     @Test("nothing finer ever stands in for a missing coarse fix")

@@ -91,8 +91,6 @@ extension AuthorizationRecord.Author {
         case "agent":
             guard let id else { return nil }
             self = .agent(id: id)
-        case "configuration": self = .configuration
-        case "import": self = .imported
         case "nobody": self = .nobody
         default: return nil
         }
@@ -102,8 +100,6 @@ extension AuthorizationRecord.Author {
         switch self {
         case .user(let userID): ("user", String(userID))
         case .agent(let id): ("agent", id)
-        case .configuration: ("configuration", nil)
-        case .imported: ("import", nil)
         case .nobody: ("nobody", nil)
         }
     }

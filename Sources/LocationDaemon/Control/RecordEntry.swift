@@ -48,8 +48,6 @@ extension AuthorizationRecord.Author {
         switch self {
         case .user(let userID): "user:\(userID)"
         case .agent(let id): "agent:\(id)"
-        case .configuration: "configuration"
-        case .imported: "import"
         case .nobody: "nobody"
         }
     }

@@ -33,7 +33,7 @@ package final class LocationObject: BusObject {
 extension LocationProperties {
     init(_ fix: DisclosedFix) {
         switch fix.content {
-        case .full(let fix), .asFound(let fix): self.init(fix)
+        case .full(let fix): self.init(fix)
         case .reduced(let coarse): self.init(coarse)
         }
     }
@@ -50,14 +50,14 @@ extension LocationObject {
 extension DisclosedFix {
     var coordinate: Coordinate {
         switch content {
-        case .full(let fix), .asFound(let fix): fix.coordinate
+        case .full(let fix): fix.coordinate
         case .reduced(let coarse): coarse.coordinate
         }
     }
 
     var timestamp: Timestamp {
         switch content {
-        case .full(let fix), .asFound(let fix): fix.timestamp
+        case .full(let fix): fix.timestamp
         case .reduced(let coarse): coarse.timestamp
         }
     }

@@ -21,7 +21,7 @@ import Testing
     func roundTrip() async {
         let vault = Vault()
         let plain = [
-            AuthorizationRecord.Author.user(0), .configuration, .imported, .nobody, .agent(id: "other"),
+            AuthorizationRecord.Author.user(0), .nobody, .agent(id: "other"),
         ].enumerated().map { number, author in
             AuthorizationRecord(
                 userID: .max, key: "claimed:\(number)", decision: .ask, author: author,
