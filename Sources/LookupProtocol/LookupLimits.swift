@@ -2,7 +2,7 @@
 package enum LookupLimits {
     package static let url = 2048
     package static let userAgent = 256
-    /// Some forty access points and cells; about a tenth of it is usual.
+    /// A question takes a tenth of it or two; reports of what could be received are cut to it.
     package static let requestBody = 16 << 10
     package static let answerBody = 64 << 10
     /// Of a failure.

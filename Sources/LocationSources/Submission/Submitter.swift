@@ -11,7 +11,8 @@ import LookupProtocol
 package final class Submitter {
     /// How far apart in time items are at least; GeoClue's interval.
     package static let spacing = Duration.seconds(60)
-    /// So many go at a time, or those that are there once the first of them has waited for ``longestWait``.
+    /// So many go at a time, or as many of them as a request holds; or those that are there once the first of them has
+    /// waited for ``longestWait``.
     package static let batch = 10
     package static let longestWait = Duration.seconds(900)
     /// How many are kept while the service fails; then the oldest go.
@@ -89,18 +90,27 @@ package final class Submitter {
             service.isLocal || network.state.isOnline,
             items.count >= Self.batch || clock.now - waitingSince >= Self.longestWait
         else { return }
-        let batch = items.prefix(Self.batch)
-        guard let text = try? JSONValue.object(["items": .array(batch.map(\.json))]).text() else { return forget() }
+        guard let (batch, body) = nextBatch else { return forget() }
         items.removeFirst(batch.count)
         self.waitingSince = items.isEmpty ? nil : clock.now
-        let request = LookupRequest(
-            url: service.url, userAgent: userAgent, nickname: nickname, body: Array(text.utf8))
+        let request = LookupRequest(url: service.url, userAgent: userAgent, nickname: nickname, body: body)
         sending = ServiceActor.task { [weak self, transport] in
             guard !Task.isCancelled else { return }
             let outcome = await transport.send(request)
             guard !Task.isCancelled else { return }
-            self?.sent(Array(batch), outcome)
+            self?.sent(batch, outcome)
         }
+    }
+
+    /// The oldest items, as many as a request may hold, and how they are written; `nil` where not even one can be.
+    private var nextBatch: (items: [SurveyItem], body: [UInt8])? {
+        var batch = Array(items.prefix(Self.batch))
+        while !batch.isEmpty {
+            guard let text = try? JSONValue.object(["items": .array(batch.map(\.json))]).text() else { return nil }
+            if text.utf8.count <= LookupLimits.requestBody { return (batch, Array(text.utf8)) }
+            batch.removeLast()
+        }
+        return nil
     }
 
     private func sent(_ batch: [SurveyItem], _ outcome: LookupOutcome) {

@@ -21,6 +21,8 @@ final class ScriptedTransport: LookupTransport {
     private var held: [AsyncStream<LookupOutcome>.Continuation] = []
 
     func send(_ request: LookupRequest) async -> LookupOutcome {
+        // What the real one could not pass on fails there, too.
+        do { _ = try RequestLine(id: 0, request: request).text() } catch { return .failed(reason: "\(error)") }
         requests.append(request)
         open += 1
         mostOpen = max(mostOpen, open)

@@ -185,6 +185,29 @@ import Testing
         #expect(bench.clock.pendingTimers == 0)
     }
 
+    @Test("where a lot is received, no more items go at a time than a request holds, and the others with the next")
+    @ServiceActor
+    func largeBatch() async throws {
+        let bench = try Bench()
+        let addresses = (1...25).map { 0x0011_22AA_0000 + UInt64($0) }
+
+        for _ in 0..<20 {
+            bench.submitter.note(bench.fix())
+            bench.submitter.note(
+                addresses.flatMap { LookupQuery.scan($0, at: bench.clock.now + .seconds(1)).accessPoints }, [])
+            await bench.clock.advance(by: .seconds(60))
+        }
+        await bench.clock.advance(by: Submitter.longestWait)
+        bench.submitter.note([], [])
+        await bench.clock.settle()
+
+        let told = bench.transport.requests.compactMap { $0.json?["items"]?.array?.count }
+        #expect(told.reduce(0, +) == 20 && told.count <= 4 && told.allSatisfy { $0 < Submitter.batch })
+        let items = bench.transport.requests.flatMap { $0.json?["items"]?.array ?? [] }
+        let times = items.map { $0["timestamp"]?.integer ?? 0 }
+        #expect(times == times.sorted())
+    }
+
     @Test("while nobody is located nothing is sent, however long it has waited")
     @ServiceActor
     func silence() async throws {
