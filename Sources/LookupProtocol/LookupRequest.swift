@@ -4,7 +4,7 @@ package struct LookupRequest: Sendable, Hashable {
     package var url: String
     /// The `User-Agent` of the request.
     package var userAgent: String
-    /// `X-Nickname`, which submissions carry for those who want to be counted.
+    /// `X-Nickname`, which submissions carry for those who want to be counted. See ``isNickname(_:)``.
     package var nickname: String?
     /// JSON in UTF-8.
     package var body: [UInt8]
@@ -14,5 +14,10 @@ package struct LookupRequest: Sendable, Hashable {
         self.userAgent = userAgent
         self.nickname = nickname
         self.body = body
+    }
+
+    /// Whether a request may carry it: 1 to ``LookupLimits/nickname`` characters of visible ASCII and blanks.
+    package static func isNickname(_ text: String) -> Bool {
+        (try? text.check("nickname", limit: LookupLimits.nickname)) != nil
     }
 }

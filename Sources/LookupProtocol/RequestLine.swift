@@ -1,6 +1,6 @@
 import JSON
 
-/// The daemon's line: `{"body":"{}","id":7,"url":"https://…","user-agent":"…","version":1}`.
+/// The daemon's line: `{"body":"{}","id":7,"url":"https://…","user-agent":"…","version":1}`, with `nickname` if need be.
 package struct RequestLine: Sendable, Hashable {
     /// Comes back with the answer. No two open requests of a connection have the same.
     package var id: UInt32
@@ -18,6 +18,7 @@ package struct RequestLine: Sendable, Hashable {
         id = try members.takeID()
         request = LookupRequest(
             url: try members.takeText("url"), userAgent: try members.takeText("user-agent"),
+            nickname: members.contains("nickname") ? try members.takeText("nickname") : nil,
             body: Array(try members.takeText("body").utf8))
         try members.end()
         try check()
@@ -30,9 +31,11 @@ package struct RequestLine: Sendable, Hashable {
         guard let body = String(validating: request.body, as: UTF8.self), !request.body.contains(0) else {
             throw .invalid("body")
         }
-        return try LineMembers.line(
-            id, ["url": .string(request.url), "user-agent": .string(request.userAgent), "body": .string(body)],
-            limit: LookupLimits.requestLine)
+        var members: [String: JSONValue] = [
+            "url": .string(request.url), "user-agent": .string(request.userAgent), "body": .string(body),
+        ]
+        if let nickname = request.nickname { members["nickname"] = .string(nickname) }
+        return try LineMembers.line(id, members, limit: LookupLimits.requestLine)
     }
 
     /// Blanks and control characters would become something else in the head of an HTTP request.
@@ -40,6 +43,7 @@ package struct RequestLine: Sendable, Hashable {
         try request.url.check("url", limit: LookupLimits.url)
         guard !request.url.contains(" ") else { throw .invalid("url") }
         try request.userAgent.check("user-agent", limit: LookupLimits.userAgent)
+        try request.nickname?.check("nickname", limit: LookupLimits.nickname)
         guard request.body.count <= LookupLimits.requestBody else { throw .invalid("body") }
     }
 }

@@ -29,6 +29,7 @@ final class Transfer {
         for header in ["Content-Type: application/json", "Accept: application/json"] {
             headers = curl_slist_append(headers, header)
         }
+        if let name = line.request.nickname { headers = curl_slist_append(headers, "X-Nickname: \(name)") }
         setAddress()
         setSecurity()
         setContent(line.request)

@@ -32,6 +32,26 @@ struct RealLookupTests {
         #expect(asked.body == "{\"considerIp\":true}")
     }
 
+    @Test("the nickname of a submission arrives as a header, and other requests have none")
+    @ServiceActor
+    func nickname() async throws {
+        let server = try LoopbackServer.tcp()
+        let lookup = LookupProcess(socket: nil, program: RealLookup.program, clock: LoopClock.shared)
+        var request = RealLookup.request("http://\(server.address)/v2/geosubmit")
+
+        var names: [[String]] = []
+        for nickname in ["Jo (boat)", nil] {
+            request.nickname = nickname
+            let call = ServiceActor.task { [request] in await lookup.send(request) }
+            let peer = try await server.nextPeer()
+            names.append(await AskedRequest(peer).head.filter { $0.lowercased().hasPrefix("x-nickname") })
+            peer.send("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
+            #expect(await call.value == .answered(.init(status: 200, body: [])))
+        }
+
+        #expect(names == [["X-Nickname: Jo (boat)"], []])
+    }
+
     @Test("the same behind a socket that systemd passes, after which the process leaves by itself")
     @ServiceActor
     func socketActivation() async throws {

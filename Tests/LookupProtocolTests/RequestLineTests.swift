@@ -23,11 +23,19 @@ struct RequestLineTests {
         #expect(try RequestLine(reading: Array(text.utf8.dropLast())) == request)
     }
 
+    @Test("a nickname goes along where there is one")
+    func nickname() throws {
+        let request = changed { $0.nickname = "Jo \"the boat\"" }
+
+        #expect(try RequestLine(reading: Array(request.text().utf8.dropLast())) == request)
+    }
+
     @Test("the largest request that is allowed fits, whatever has to be escaped")
     func largest() throws {
         let request = changed {
             $0.url = "https://" + String(repeating: "\"", count: LookupLimits.url - 8)
             $0.userAgent = String(repeating: "\\", count: LookupLimits.userAgent)
+            $0.nickname = String(repeating: "\"", count: LookupLimits.nickname)
             $0.body = Array(repeating: 1, count: LookupLimits.requestBody)
         }
 
@@ -45,6 +53,9 @@ struct RequestLineTests {
         #expect(throws: LookupLineFault.invalid("user-agent")) { try changed { $0.userAgent = "a\r\nX: y" }.text() }
         #expect(throws: LookupLineFault.invalid("user-agent")) {
             try changed { $0.userAgent = String(repeating: "a", count: LookupLimits.userAgent + 1) }.text()
+        }
+        for nickname in ["", "ö", "a\r\nX: y", String(repeating: "a", count: LookupLimits.nickname + 1)] {
+            #expect(throws: LookupLineFault.invalid("nickname")) { try changed { $0.nickname = nickname }.text() }
         }
         #expect(throws: LookupLineFault.invalid("body")) { try changed { $0.body = [0xC3, 0x28] }.text() }
         #expect(throws: LookupLineFault.invalid("body")) { try changed { $0.body = [0] }.text() }
@@ -73,6 +84,10 @@ struct RequestLineTests {
             ("{\"version\":1,\"id\":1,\"url\":\"u\",\"user-agent\":\"a\"}", .missing("body")),
             ("{\"version\":1,\"id\":1,\"url\":\"u\",\"user-agent\":\"a\\n\",\"body\":\"\"}", .invalid("user-agent")),
             ("{\"version\":1,\"id\":1,\"url\":\"u\",\"user-agent\":\"a\",\"body\":\"\",\"x\":1}", .unexpected),
+            (
+                "{\"version\":1,\"id\":1,\"url\":\"u\",\"user-agent\":\"a\",\"body\":\"\",\"nickname\":null}",
+                .invalid("nickname")
+            ),
         ])
     func refusedWhenReading(line: String, fault: LookupLineFault) {
         #expect(throws: fault) { try RequestLine(reading: Array(line.utf8)) }

@@ -36,13 +36,16 @@ package final class Submitter {
 
     /// - Parameters:
     ///   - service: its whole address, `/v2/geosubmit` included.
-    ///   - nickname: what contributions are counted under; none where it is empty.
+    ///   - nickname: what contributions are counted under; none where it is empty, or nothing that a request may carry.
     package init(
         service: LookupProvider, nickname: String, transport: any LookupTransport, network: any NetworkFollowing,
         userAgent: String, clock: any Clock
     ) {
         self.service = service
-        self.nickname = nickname.isEmpty ? nil : nickname
+        self.nickname = LookupRequest.isNickname(nickname) ? nickname : nil
+        if self.nickname == nil, !nickname.isEmpty {
+            Log.warning("submission to \(service): the nickname is not visible ASCII, or too long; going without")
+        }
         self.transport = transport
         self.network = network
         self.userAgent = userAgent

@@ -234,6 +234,17 @@ import Testing
         #expect(try #require(bench.transport.requests.first).nickname == nil)
     }
 
+    @Test("a nickname that no header can carry is left out, and the items go")
+    @ServiceActor
+    func oddNickname() async throws {
+        let bench = try Bench(nickname: "Jörg")
+
+        await bench.drive(10)
+        await until { bench.transport.requests.count == 1 }
+
+        #expect(try #require(bench.transport.requests.first).nickname == nil)
+    }
+
     @Test("items stay while the service fails, up to a number, and it is left alone for a while")
     @ServiceActor
     func failure() async throws {
