@@ -159,6 +159,31 @@ import Testing
         #expect(try await bench.nextFix().horizontalAccuracy == 1000)
     }
 
+    @Test("one that is heard over both protocols has an address of each, and one that leads nowhere takes none away")
+    @ServiceActor
+    func bothProtocols() async throws {
+        let bench = try await Bench()
+        let bystander = try bench.bus.connect()
+
+        try bench.avahi.replace(.init(name: "boat", address6: "fe80::1", port: bench.port))
+        await until { bench.avahi.wanted.count == 3 }
+        for _ in 0..<20 { try await bystander.settle() }
+
+        #expect(bench.avahi.wanted == [0, 0, 1])
+        #expect(bench.source.availableLevel == .exact && bench.reports.all == [.availabilityChanged])
+    }
+
+    @Test("one that no longer has anything to give is gone")
+    @ServiceActor
+    func nothingToGive() async throws {
+        let bench = try await Bench()
+
+        try bench.avahi.replace(.init(name: "boat", port: bench.port, txt: ["accuracy=none"]))
+        await until { bench.source.availableLevel == .none }
+
+        #expect(bench.reports.all == [.availabilityChanged, .availabilityChanged])
+    }
+
     @Test("a service that goes is lost with its position, and so is all when Avahi goes")
     @ServiceActor
     func gone() async throws {

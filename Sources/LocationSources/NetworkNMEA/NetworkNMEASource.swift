@@ -63,11 +63,12 @@ package final class NetworkNMEASource: LocationSource {
         let before = board.level
         switch event {
         case .found(let name, let host, let port, let txt):
-            // One that has nothing to give, or no longer, is as good as gone.
-            if let service = NetworkService(name: name, host: host, port: port, txt: txt) {
-                board.add(service)
-            } else {
+            // One that has nothing to give, or no longer, is as good as gone. One more address that leads nowhere takes
+            // nothing from it.
+            if NetworkService.level(txt) == .none {
                 board.remove(name)
+            } else if let service = NetworkService(name: name, host: host, port: port, txt: txt) {
+                board.add(service)
             }
         case .gone(let name): board.remove(name)
         case .reset: board.removeAll()

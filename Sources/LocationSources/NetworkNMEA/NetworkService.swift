@@ -27,7 +27,7 @@ struct NetworkService: Sendable, Equatable {
     }
 
     /// GeoClue's key `accuracy`, with the level's name. Anything else counts as exact.
-    private static func level(_ txt: [[UInt8]]) -> AccuracyLevel {
+    static func level(_ txt: [[UInt8]]) -> AccuracyLevel {
         let key = "accuracy="
         guard let entry = txt.first(where: { $0.starts(with: key.utf8) }) else { return .exact }
         return switch String(decoding: entry.dropFirst(key.utf8.count), as: UTF8.self) {

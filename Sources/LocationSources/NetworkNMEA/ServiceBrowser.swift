@@ -156,9 +156,10 @@ final class ServiceBrowser {
         guard resolving.count + asking < Self.mostQuestions else { return failed(question) }
         asking += 1
         ServiceActor.start { [weak self, connection] in
+            // An address of the protocol it was heard over: of any, Avahi gives the one that it has first.
             let path = try? await connection.call(
                 avahi, .root, Self.server, "ServiceResolverNew", question.interface, question.transport, question.name,
-                question.type, question.domain, Self.any, UInt32(0), returning: ObjectPath.self, timeout: nil)
+                question.type, question.domain, question.transport, UInt32(0), returning: ObjectPath.self, timeout: nil)
             guard let self, current == avahi else { return }
             asking -= 1
             if let path { resolving[path] = question } else { failed(question) }
