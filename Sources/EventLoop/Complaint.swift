@@ -2,7 +2,7 @@
 ///
 /// Whoever takes the place of one that has failed is another process, but no other state.
 package struct Complaint: Sendable {
-    private var isStanding = false
+    package private(set) var isStanding = false
 
     package init() {}
 

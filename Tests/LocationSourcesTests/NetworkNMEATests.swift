@@ -260,6 +260,36 @@ import Testing
         #expect(try await bench.nextFix().source == "network-nmea:127.0.0.1:\(port)")
     }
 
+    @Test("of services that cannot be reached each is complained about until something comes from it, or it is gone")
+    @ServiceActor
+    func complaints() async throws {
+        let bench = try await Bench()
+        let bystander = try bench.bus.connect()
+        try bench.avahi.add(.init(name: "quay", port: bench.port))
+        await until { bench.avahi.resolutions == 2 }
+        for _ in 0..<20 { try await bystander.settle() }
+        bench.server.stop()
+        bench.source.run(for: .exact)
+
+        await until { bench.source.complaints.count == 2 }
+        try bench.server.listen()
+        await bench.clock.advance(by: .seconds(5))
+        let silent = try await bench.server.nextPeer()
+        bench.source.run(for: nil)
+
+        #expect(await silent.nextLine() == nil)
+        #expect(bench.source.complaints.mapValues(\.isStanding) == ["boat": true, "quay": true])
+        bench.source.run(for: .exact)
+        let peer = try await bench.server.nextPeer()
+        peer.send(gga("120000") + gga("120001"))
+        _ = try await bench.nextFix()
+        bench.source.run(for: nil)
+        #expect(await peer.nextLine() == nil)
+        #expect(bench.source.complaints.mapValues(\.isStanding) == ["boat": false, "quay": true])
+        try bench.avahi.remove("boat")
+        await until { bench.source.complaints.keys.sorted() == ["quay"] }
+    }
+
     @Test("where there is no Avahi nothing can be had, and nobody is started to see")
     @ServiceActor
     func noAvahi() async throws {

@@ -7,6 +7,8 @@ final class NMEAFeed {
     var report: (@ServiceActor (SourceReport) -> Void)?
     /// Called after each connection, or attempt at one, that has ended. It goes on by itself if it is not stopped.
     var onEnd: (@ServiceActor () -> Void)?
+    /// What the log says of the address; for the next feed from there to go on with.
+    var complaint = Complaint()
 
     private let name: String
     private let address: StreamAddress
@@ -16,7 +18,6 @@ final class NMEAFeed {
 
     /// What exists only while it runs.
     private var session: Session?
-    private var hasLoggedTrouble = false
 
     private struct Session {
         let receiver: NMEAReceiver
@@ -47,7 +48,10 @@ final class NMEAFeed {
         let receiver = NMEAReceiver(name, accuracyFloor: accuracyFloor, isForeign: isForeign, clock: clock) {
             [weak self] in self?.report?($0)
         }
-        receiver.onLife = { [weak self] in self?.hasLoggedTrouble = false }
+        receiver.onLife = { [weak self] in
+            guard let self else { return }
+            complaint.settle("\(name): \(address): there again")
+        }
         session = Session(receiver: receiver)
         connect()
     }
@@ -82,10 +86,7 @@ final class NMEAFeed {
 
     private func ended(_ end: StreamConnection.End) {
         guard var session else { return }
-        if !hasLoggedTrouble {
-            Log.notice("\(name): \(address): \(end); trying again until nobody needs it")
-            hasLoggedTrouble = true
-        }
+        complaint.raise("\(name): \(address): \(end); trying again until nobody needs it")
         let wait = session.reconnect.wait(afterLiving: clock.now - session.connectedAt)
         session.connection = nil
         session.retry = clock.after(wait) { [weak self] in self?.connect() }

@@ -27,6 +27,8 @@ package final class NetworkNMEASource: LocationSource {
     private var isWanted = false
     private var listening: Listening?
     private var nextRound: Timer?
+    /// What has been said of services that are on the board, by their names.
+    private(set) var complaints: [String: Complaint] = [:]
 
     /// The service that is listened to.
     private struct Listening {
@@ -79,6 +81,7 @@ package final class NetworkNMEASource: LocationSource {
             leave()
             report?(.lost(source: source))
         }
+        complaints = complaints.filter { name, _ in board.services.contains { $0.name == name } }
         listen()
     }
 
@@ -97,6 +100,7 @@ package final class NetworkNMEASource: LocationSource {
             clock: clock)
         feed.report = { [weak self] in self?.take($0) }
         feed.onEnd = { [weak self] in self?.failed() }
+        if let complaint = complaints[choice.name] { feed.complaint = complaint }
         listening = Listening(service: choice, feed: feed)
         awaitFirstFix()
         feed.start()
@@ -111,8 +115,10 @@ package final class NetworkNMEASource: LocationSource {
     }
 
     private func leave() {
-        listening?.feed.stop()
-        listening = nil
+        guard let listening else { return }
+        listening.feed.stop()
+        complaints[listening.service.name] = listening.feed.complaint
+        self.listening = nil
     }
 
     private func take(_ report: SourceReport) {
