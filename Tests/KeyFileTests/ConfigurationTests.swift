@@ -1,3 +1,4 @@
+import Foundation
 import LocationTestSupport
 import Testing
 
@@ -163,6 +164,21 @@ import Testing
         let (configuration, faults) = read(
             "[wifi]\nurl=https://a.example/\n[network-nmea]\nnmea-socket=/run/x\n[gpsd]\naddress=127.0.0.1:1\n",
             "[wifi]\nurl=\n[network-nmea]\nnmea-socket=\n[gpsd]\naddress=\n")
+
+        #expect(configuration == Configuration())
+        #expect(faults == [])
+    }
+
+    @Test("what the installed file says to write sends nothing to anybody, whatever services were named before")
+    func noLookups() throws {
+        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(
+            path: "../../packaging/beacondb.conf")
+        let installed = try String(contentsOf: file.standardized, encoding: .utf8)
+        let recipe = installed.split(separator: "\n").filter { $0.hasPrefix("#     ") }.map { $0.dropFirst(6) }
+
+        let (configuration, faults) = read(
+            "[wifi]\nurl=https://a.example/\n[ip]\nurl=https://b.example/\n", installed,
+            recipe.joined(separator: "\n"))
 
         #expect(configuration == Configuration())
         #expect(faults == [])
