@@ -77,6 +77,24 @@ private final class FakeReceiver {
     }
 }
 
+@Suite struct SerialPortTests {
+    @Test("a receiver of the kernel's GNSS subsystem is one under a link, too")
+    @ServiceActor
+    func gnss() throws {
+        let folder = TestFolder.unused("gnss")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let devices = try #require(realpath(folder.path, nil).map { String(cString: $0) })
+        for name in ["gnss0", "zero"] { try Data().write(to: folder.appending(path: name)) }
+        let link = folder.appending(path: "receiver").path
+
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "gnss0")
+        #expect(SerialPort.isGNSS(link, in: devices) && SerialPort.isGNSS("\(devices)/gnss0", in: devices))
+        try FileManager.default.removeItem(atPath: link)
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "zero")
+        #expect(!SerialPort.isGNSS(link, in: devices) && !SerialPort.isGNSS("\(devices)/gnss1", in: devices))
+    }
+}
+
 @Suite(.timeLimit(.minutes(1))) struct NMEASerialSourceTests {
     init() { EventLoop.startThread() }
 

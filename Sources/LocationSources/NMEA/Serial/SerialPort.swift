@@ -37,12 +37,19 @@ final class SerialPort {
         descriptor = FileDescriptor(adopting: open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC))
         guard descriptor.raw >= 0 else { throw .failed(errno) }
         hasSpeed = isatty(descriptor.raw) == 1
-        guard hasSpeed || path.hasPrefix("/dev/gnss") else { throw .notSerial }
+        guard hasSpeed || Self.isGNSS(path) else { throw .notSerial }
         try setSpeed(speed)
         watch = Watch(descriptor, for: .readable) { [weak self] _ in self?.isReady() }
     }
 
     isolated deinit { watch?.cancel() }
+
+    /// Whether `path`, or what it is a link to, is a receiver of the kernel's GNSS subsystem: `gnss0`, `gnss1` …
+    static func isGNSS(_ path: String, in folder: String = "/dev") -> Bool {
+        guard let real = realpath(path, nil) else { return false }
+        defer { free(real) }
+        return String(cString: real).hasPrefix("\(folder)/gnss")
+    }
 
     func close() {
         watch?.cancel()
