@@ -154,9 +154,10 @@ final class SourceFactory {
 
     private func wifi(_ providers: [String]) -> WiFiSource {
         let source = WiFiSource(connection: connection, lookup: lookups.chain(of: providers), clock: clock)
+        source.isPositionSharp = isSharp
         // Whoever reports what can be received has to look, above all where the place is known.
-        source.isPositionSharp = { [weak self, isSharp] in self?.submitter == nil && isSharp() }
-        source.onScan = { [weak self] in self?.submitter?.note($0, []) }
+        source.isScanWanted = { [weak self] in self?.submitter != nil }
+        source.onScan = { [weak self] in self?.submitter?.note($0) }
         return source
     }
 

@@ -149,6 +149,24 @@ import Testing
         #expect(bench.scanner.requests.count == 1 && bench.fixes.count == 1)
     }
 
+    @Test("for those who report what is received scans go on while a receiver knows the place, and nobody is asked")
+    @ServiceActor
+    func sharpButWanted() async {
+        let bench = Bench()
+        bench.isSo = true
+        bench.source.isPositionSharp = { [weak bench] in bench?.isSo == true }
+        bench.source.isScanWanted = { true }
+        bench.scan { Bench.here }
+        await bench.run()
+        await bench.hear(Bench.here)
+        await bench.clock.advance(by: .seconds(300))
+        #expect(bench.scanner.requests.count > 3 && bench.queries == 0)
+
+        bench.isSo = false
+        await bench.clock.advance(by: .seconds(10))
+        #expect(bench.queries == 1 && bench.fixes.count == 1)
+    }
+
     @Test("scans that never end are asked for less and less often")
     @ServiceActor
     func deafAdapter() async {

@@ -26,8 +26,8 @@ package final class Submitter {
     private let clock: any Clock
 
     private var fix: Fix?
-    /// What was received last and has not been told yet, and when that was.
-    private var received: (query: LookupQuery, seenAt: Duration)?
+    /// What was received last and has not been told yet.
+    private var received: [AccessPoint] = []
     private var items: [SurveyItem] = []
     private var lastItem: Duration?
     private var waitingSince: Duration?
@@ -62,22 +62,22 @@ package final class Submitter {
     }
 
     /// Takes in what can be received now. Each of them is told once at most.
-    package func note(_ accessPoints: [AccessPoint], _ cells: [CellTower]) {
-        received = (LookupQuery(accessPoints: accessPoints, cells: cells), clock.now)
+    package func note(_ accessPoints: [AccessPoint]) {
+        received = accessPoints
         collect()
     }
 
     /// Forgets all that has not been sent.
     package func forget() {
         sending?.cancel()
-        (fix, received, sending, waitingSince) = (nil, nil, nil, nil)
-        items = []
+        (fix, sending, waitingSince) = (nil, nil, nil)
+        (received, items) = ([], [])
     }
 
     private func collect() {
         let isDue = lastItem.map { clock.now - $0 >= Self.spacing } ?? true
-        if isDue, let fix, let received, let item = SurveyItem(fix, received.query, seenAt: received.seenAt) {
-            self.received = nil
+        if isDue, let fix, let item = SurveyItem(fix, received) {
+            received = []
             lastItem = clock.now
             items.append(item)
             if items.count > Self.mostItems { items.removeFirst() }

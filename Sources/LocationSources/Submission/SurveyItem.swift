@@ -5,9 +5,6 @@ import JSON
 struct SurveyItem: Sendable {
     private let fix: Fix
     private let accessPoints: [AccessPoint]
-    private let cells: [CellTower]
-    /// When the cells were seen, as time since boot.
-    private let seenAt: Duration
 
     /// Radius in metres from which on a fix tells a service nothing.
     static let leastAccuracy = 200.0
@@ -27,26 +24,22 @@ struct SurveyItem: Sendable {
             && (abs(fix.coordinate.latitude) >= 1 || abs(fix.coordinate.longitude) >= 1)
     }
 
-    /// - Parameter seenAt: when the cells were seen, as time since boot.
-    /// - Returns: `nil` if the fix is not fit, or nothing was received about when it was taken.
-    init?(_ fix: Fix, _ query: LookupQuery, seenAt: Duration) {
-        let isNear = { (moment: Duration) in
-            let seconds = abs((moment - fix.measuredAt) / .seconds(1))
+    /// - Returns: `nil` if the fix is not fit, or nothing that may be told was received about when it was taken.
+    init?(_ fix: Fix, _ received: [AccessPoint]) {
+        let near = received.filter { point in
+            let seconds = abs((point.seenAt - fix.measuredAt) / .seconds(1))
             return seconds <= Self.greatestDifference / .seconds(1) && seconds * (fix.speed ?? 0) <= Self.greatestShift
         }
-        let near = LookupQuery(
-            accessPoints: query.accessPoints.filter { isNear($0.seenAt) }, cells: isNear(seenAt) ? query.cells : [])
-        guard Self.isFit(fix), !near.isByAddress, let sendable = near.sendable else { return nil }
+        guard Self.isFit(fix), !near.isEmpty, let sendable = LookupQuery(accessPoints: near).sendable else {
+            return nil
+        }
         self.fix = fix
         accessPoints = sendable.accessPoints
-        cells = sendable.cells
-        self.seenAt = seenAt
     }
 
     /// As an item of `/v2/geosubmit`. All ages in it are counted back from its time.
     var json: JSONValue {
-        let moment = accessPoints.map(\.seenAt).reduce(cells.isEmpty ? fix.measuredAt : seenAt, max)
-        let now = max(moment, fix.measuredAt)
+        let now = accessPoints.map(\.seenAt).reduce(fix.measuredAt, max)
         let age = now - fix.measuredAt
         var position: [String: JSONValue] = [
             "latitude": .number(fix.coordinate.latitude), "longitude": .number(fix.coordinate.longitude),
@@ -56,13 +49,10 @@ struct SurveyItem: Sendable {
         position["altitude"] = Self.number(fix.altitude)
         position["speed"] = Self.number(fix.speed)
         position["heading"] = Self.number(fix.heading)
-        var members: [String: JSONValue] = [
+        return [
             "timestamp": .integer(fix.timestamp.microseconds / 1000 + age.wholeMilliseconds),
-            "position": .object(position),
+            "position": .object(position), "wifiAccessPoints": .array(accessPoints.map { $0.json(at: now) }),
         ]
-        if !accessPoints.isEmpty { members["wifiAccessPoints"] = .array(accessPoints.map { $0.json(at: now) }) }
-        if !cells.isEmpty { members["cellTowers"] = .array(cells.map(\.json)) }
-        return .object(members)
     }
 
     private static func number(_ value: Double?) -> JSONValue? {

@@ -13,8 +13,12 @@ package final class WiFiSource: LocationSource {
     package nonisolated let kind = Fix.Kind.wifi
     package var report: (@ServiceActor (SourceReport) -> Void)?
 
-    /// Whether a receiver knows the place so well now that no scan is worth its power: to 50 m, at most ten seconds ago.
+    /// Whether a receiver knows the place so well now that nobody need be asked, and no scan is worth its power: to 50 m,
+    /// at most ten seconds ago.
     package var isPositionSharp: (@ServiceActor () -> Bool)?
+
+    /// Whether scans are wanted even then, for ``onScan``.
+    package var isScanWanted: (@ServiceActor () -> Bool)?
 
     /// Called after each reading of what is heard, with all access points that may be told to others.
     package var onScan: (@ServiceActor ([AccessPoint]) -> Void)?
@@ -43,6 +47,7 @@ package final class WiFiSource: LocationSource {
     private var lastQuestion: Duration?
     private var lastPlace: FoundPlace?
     private var timer: Timer?
+    private var wasSharp = false
     /// Whether what is heard has been read since the source runs.
     private var hasHeard = false
     /// Of the last fix, and whether it was reported since the source runs.
@@ -205,16 +210,21 @@ package final class WiFiSource: LocationSource {
             }
             return
         }
-        guard isPositionSharp?() != true else { return wait(until: now + Self.sharpRest) }
-        if question == nil, isDue {
+        let isSharp = isPositionSharp?() == true
+        // Of what was heard while nobody was asked, the last may be too old to ask about.
+        if wasSharp, !isSharp, isDue { policy.restart() }
+        wasSharp = isSharp
+        if !isSharp, question == nil, isDue {
             let points = AccessPointFilter.query(admissible)
             if !points.isEmpty { ask(points) }
         }
+        guard !isSharp || isScanWanted?() == true else { return wait(until: now + Self.sharpRest) }
         if let next = policy.nextScan(for: demand), next <= now {
             policy.requested(at: now)
             scanner.requestScan()
         }
-        if let next = policy.nextScan(for: demand) { wait(until: next) }
+        let next = [policy.nextScan(for: demand), isSharp ? now + Self.sharpRest : nil].compactMap { $0 }.min()
+        if let next { wait(until: next) }
     }
 
     private func wait(until moment: Duration) {

@@ -44,7 +44,7 @@ import Testing
         func drive(_ count: Int) async {
             for _ in 0..<count {
                 submitter.note(fix())
-                submitter.note(scan(), [])
+                submitter.note(scan())
                 await clock.advance(by: .seconds(60))
             }
         }
@@ -52,10 +52,10 @@ import Testing
         /// Whether something would be told of this fix and this scan.
         func collects(_ fix: Fix, _ points: [AccessPoint]? = nil) async -> Bool {
             submitter.note(fix)
-            submitter.note(points ?? scan(), [])
+            submitter.note(points ?? scan())
             await clock.advance(by: Submitter.longestWait)
             submitter.note(self.fix(kind: .wifi))
-            submitter.note([], [])
+            submitter.note([])
             await clock.settle()
             return !transport.requests.isEmpty
         }
@@ -65,17 +65,16 @@ import Testing
     @ServiceActor
     func body() async throws {
         let bench = try Bench()
-        let cell = CellTower(radio: .lte, countryCode: 262, networkCode: 2, areaCode: 1000, cellID: 1_715_004)
 
         bench.submitter.note(bench.fix(age: .seconds(3)))
-        bench.submitter.note(bench.scan(age: .seconds(5)), [cell])
+        bench.submitter.note(bench.scan(age: .seconds(1)))
         await bench.clock.advance(by: Submitter.longestWait)
-        bench.submitter.note([], [])
+        bench.submitter.note([])
         await until { bench.transport.requests.count == 1 }
 
         let request = try #require(bench.transport.requests.first)
         #expect(request.url == "https://first.example/v2/geosubmit" && request.nickname == "geoclue")
-        let start = bench.clock.wallTime / 1000 - 900_000
+        let start = bench.clock.wallTime / 1000 - 900_000 - 1000
         #expect(
             request.json == [
                 "items": [
@@ -83,23 +82,17 @@ import Testing
                         "timestamp": .integer(start),
                         "position": [
                             "latitude": 52.5, "longitude": 13.4, "accuracy": 5.0, "altitude": 34.0, "speed": 1.0,
-                            "heading": 90.0, "age": 3000, "source": "gps",
+                            "heading": 90.0, "age": 2000, "source": "gps",
                         ],
                         "wifiAccessPoints": [
                             [
                                 "macAddress": "00:11:22:aa:00:01", "signalStrength": -60, "frequency": 2412,
-                                "age": 5000,
+                                "age": 0,
                             ],
                             [
                                 "macAddress": "00:11:22:aa:00:02", "signalStrength": -60, "frequency": 2412,
-                                "age": 5000,
+                                "age": 0,
                             ],
-                        ],
-                        "cellTowers": [
-                            [
-                                "radioType": "lte", "mobileCountryCode": 262, "mobileNetworkCode": 2,
-                                "locationAreaCode": 1000, "cellId": 1_715_004,
-                            ]
                         ],
                     ]
                 ]
@@ -153,13 +146,13 @@ import Testing
     @ServiceActor
     func once() async throws {
         let bench = try Bench()
-        bench.submitter.note(bench.scan(), [])
+        bench.submitter.note(bench.scan())
         bench.submitter.note(bench.fix())
         await bench.clock.advance(by: .seconds(60))
 
         bench.submitter.note(bench.fix(age: .seconds(50)))
         await bench.clock.advance(by: Submitter.longestWait)
-        bench.submitter.note([], [])
+        bench.submitter.note([])
         await until { bench.transport.requests.count == 1 }
 
         #expect(bench.transport.requests.first?.json?["items"]?.array?.count == 1)
@@ -169,7 +162,7 @@ import Testing
     @ServiceActor
     func batches() async throws {
         let bench = try Bench()
-        bench.submitter.note(bench.scan(), [])
+        bench.submitter.note(bench.scan())
         for _ in 0..<30 {
             bench.submitter.note(bench.fix())
             await bench.clock.advance(by: .seconds(1))
@@ -194,11 +187,11 @@ import Testing
         for _ in 0..<20 {
             bench.submitter.note(bench.fix())
             bench.submitter.note(
-                addresses.flatMap { LookupQuery.scan($0, at: bench.clock.now + .seconds(1)).accessPoints }, [])
+                addresses.flatMap { LookupQuery.scan($0, at: bench.clock.now + .seconds(1)).accessPoints })
             await bench.clock.advance(by: .seconds(60))
         }
         await bench.clock.advance(by: Submitter.longestWait)
-        bench.submitter.note([], [])
+        bench.submitter.note([])
         await bench.clock.settle()
 
         let told = bench.transport.requests.compactMap { $0.json?["items"]?.array?.count }
@@ -228,7 +221,7 @@ import Testing
         #expect(bench.transport.requests.isEmpty)
 
         bench.network.state.isOnline = true
-        bench.submitter.note([], [])
+        bench.submitter.note([])
         await until { bench.transport.requests.count == 1 }
 
         #expect(try #require(bench.transport.requests.first).nickname == nil)
@@ -261,7 +254,7 @@ import Testing
         bench.transport.answer = { _ in .status(200) }
         await bench.clock.advance(by: .seconds(7200))
         for _ in 0..<10 {
-            bench.submitter.note([], [])
+            bench.submitter.note([])
             await bench.clock.settle()
         }
 
@@ -279,13 +272,13 @@ import Testing
         #expect(bench.transport.requests.count == 1)
 
         bench.transport.rest = bench.clock.now + .seconds(3)
-        bench.submitter.note([], [])
+        bench.submitter.note([])
         await bench.clock.settle()
         #expect(bench.transport.requests.count == 1)
         bench.transport.answer = { _ in .status(200, "{}") }
         await bench.clock.advance(by: .seconds(3))
         bench.transport.rest = nil
-        bench.submitter.note([], [])
+        bench.submitter.note([])
         await until { bench.transport.requests.count == 2 }
 
         #expect(bench.transport.requests[0].body == bench.transport.requests[1].body)
@@ -319,7 +312,7 @@ import Testing
         bench.submitter.forget()
         await until { bench.transport.open == 0 }
         await bench.clock.advance(by: .seconds(7200))
-        bench.submitter.note(bench.scan(), [])
+        bench.submitter.note(bench.scan())
         await bench.clock.settle()
 
         #expect(bench.transport.requests.count == 1 && bench.transport.cancelled == 1)
