@@ -30,9 +30,12 @@ struct ReceivedLocation {
         self.accuracy = accuracy
         altitude = number("Altitude").flatMap { $0 > -Double.greatestFiniteMagnitude ? $0 : nil }
         speed = number("Speed").flatMap { $0 >= 0 ? $0 : nil }
-        heading = number("Heading").flatMap { $0 >= 0 ? $0 : nil }
+        heading = number("Heading").flatMap { (0..<360).contains($0) ? $0 : nil }
         self.description = description
-        timestamp = Timestamp(microseconds: Int64(clamping: time.fields.0 * 1_000_000 + time.fields.1))
+        let whole = time.fields.0.multipliedReportingOverflow(by: 1_000_000)
+        let sum = whole.partialValue.addingReportingOverflow(time.fields.1)
+        guard !whole.overflow, !sum.overflow else { return nil }
+        timestamp = Timestamp(microseconds: Int64(clamping: sum.partialValue))
     }
 
     /// Everything on one line.
