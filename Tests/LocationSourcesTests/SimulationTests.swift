@@ -102,6 +102,21 @@ import Testing
         #expect(fixes[20].speed == SimulatedRoute.bay.state(at: 20).speed * 10)
     }
 
+    @Test(
+        "every speed that the configuration takes is kept",
+        arguments: [(0.01, 1000, 11), (1000, 1, 1001)] as [(Double, Int, Int)])
+    @ServiceActor
+    func extremes(speed: Double, seconds: Int, fixes: Int) async throws {
+        let clock = ManualClock()
+        let source = SimulatedSource(speed: speed, clock: clock)
+        let reports = Reports(of: source)
+
+        source.run(for: .exact)
+        await clock.advance(by: .seconds(seconds))
+
+        #expect(reports.all.count == fixes)
+    }
+
     @Test("it stands still while nobody looks, and goes on from there")
     @ServiceActor
     func paused() async throws {
