@@ -74,15 +74,10 @@ import Testing
         #expect(points.map(\.signal) == [-40, -70, -70, -80])
     }
 
-    @Test("one alone is not asked about, and of many only the strongest twenty are")
+    @Test("all may be told that a scan has, however many these are")
     func counts() {
         let many = (0..<300).map { seen(UInt64($0 + 1), signal: -90 + $0 % 50) }
-        let points = AccessPointFilter(isMoving: false).admissible(many, at: now)
 
-        #expect(AccessPointFilter.query([]) == [])
-        #expect(AccessPointFilter.query(Array(points.prefix(1))) == [])
-        #expect(AccessPointFilter.query(Array(points.prefix(2))).count == 2)
-        #expect(AccessPointFilter.query(points) == Array(points.prefix(20)))
-        #expect(points.count == 300)
+        #expect(AccessPointFilter(isMoving: false).admissible(many, at: now).count == 300)
     }
 }

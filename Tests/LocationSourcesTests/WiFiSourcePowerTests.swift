@@ -132,6 +132,20 @@ import Testing
         #expect(bench.scanner.requests.count == 1)
     }
 
+    @Test("nobody is asked about nothing, or about one access point alone, and of many only about twenty")
+    @ServiceActor
+    func counts() async {
+        let bench = Bench()
+        await bench.run()
+        await bench.hear([])
+        await bench.hear([1])
+        #expect(bench.queries == 0)
+
+        await bench.hear(1...40)
+
+        #expect(bench.lookup.queries.map(\.accessPoints.count) == [20])
+    }
+
     @Test("while a receiver knows the place well nothing is scanned or asked, and soon after it no longer does")
     @ServiceActor
     func sharp() async {

@@ -5,8 +5,10 @@ import JSON
 /// BeaconDB refuses a whole request for one value that it does not expect, so that what is doubtful is left out. The
 /// names of networks are never sent, and one access point alone never is, either.
 extension LookupQuery {
-    /// No more than this are of use to a provider.
-    static let mostAccessPoints = 25
+    /// Fewer are never sent: one alone would tell where a single device is.
+    static let fewestAccessPoints = 2
+    /// More add nothing to an answer.
+    static let mostAccessPoints = 20
     /// A modem sees no more that would help.
     static let mostCells = 16
 
@@ -17,7 +19,7 @@ extension LookupQuery {
         guard !isByAddress else { return self }
         var seen: Set<UInt64> = []
         var points = accessPoints.filter { $0.isSendable && seen.insert($0.address).inserted }
-        if points.count < 2 { points = [] }
+        if points.count < Self.fewestAccessPoints { points = [] }
         let query = LookupQuery(
             accessPoints: Array(points.prefix(Self.mostAccessPoints)),
             cells: Array(cells.filter(\.isSendable).prefix(Self.mostCells)))
@@ -62,8 +64,9 @@ extension LookupQuery {
 }
 
 extension AccessPoint {
-    /// Neither a group's address nor one that was made up, as those of hotspots on the move are (IEEE 802, bits 0 and 1
-    /// of the first byte).
+    /// Whether the address may be that of an access point which stays where it is: a maker's, of one device. Neither a
+    /// group's (all ones is one) nor one that a device has given itself, as phones do (IEEE 802, 8.2: the first byte's
+    /// lowest bits).
     var isSendable: Bool { address > 0 && address < 1 << 48 && address & 0x0300_0000_0000 == 0 }
 
     func json(at now: Duration) -> JSONValue {
@@ -86,13 +89,10 @@ extension AccessPoint {
 }
 
 extension CellTower {
-    /// Within what the standards have room for, and none of the values that mean "not known" (3GPP TS 24.008, 10.5.1.3;
-    /// TS 36.331; TS 38.331).
+    /// Within what the standards have room for, and none of the values that mean "not known".
     var isSendable: Bool {
-        let isNew = radio == .nr
-        return (1...999).contains(countryCode) && (0...999).contains(networkCode)
-            && (1...(isNew ? 0xFF_FFFD : 0xFFFD)).contains(areaCode)
-            && (1...(isNew ? 0xF_FFFF_FFFE : 0xFFF_FFFE)).contains(cellID)
+        (1...999).contains(countryCode) && (0...999).contains(networkCode) && radio.areas.contains(areaCode)
+            && radio.cells.contains(cellID)
     }
 
     var json: JSONValue {
@@ -101,6 +101,26 @@ extension CellTower {
             "mobileNetworkCode": .integer(Int64(networkCode)), "locationAreaCode": .integer(Int64(areaCode)),
             "cellId": .integer(Int64(cellID)),
         ]
+    }
+}
+
+extension CellTower.Radio {
+    /// The cell identities that there are: of 16, 28 and 36 bits, without none and all of them, which mean unknown
+    /// (3GPP TS 23.003, 4.3.1, 4.7, 19.6, 19.6A).
+    var cells: ClosedRange<Int> {
+        switch self {
+        case .gsm: 1...0xFFFE
+        case .wcdma, .lte: 1...0xFFF_FFFE
+        case .nr: 1...0xF_FFFF_FFFE
+        }
+    }
+
+    /// The location or tracking areas that there are: FFFE means that there is none (3GPP TS 23.003, 4.1, 19.4.2.3).
+    var areas: ClosedRange<Int> {
+        switch self {
+        case .gsm, .wcdma, .lte: 1...0xFFFD
+        case .nr: 1...0xFF_FFFD
+        }
     }
 }
 

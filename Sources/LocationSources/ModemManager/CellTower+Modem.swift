@@ -7,9 +7,9 @@ extension CellTower {
     init?(_ text: String, technologies: UInt32) {
         let fields = text.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
         guard (4...5).contains(fields.count), let radio = Radio(technologies: technologies),
-            let countryCode = Self.number(fields[0], digits: 3...3, radix: 10), countryCode > 0,
+            let countryCode = Self.number(fields[0], digits: 3...3, radix: 10),
             let networkCode = Self.number(fields[1], digits: 2...3, radix: 10),
-            let cellID = Self.number(fields[3], digits: 1...16, radix: 16), radio.cells.contains(cellID)
+            let cellID = Self.number(fields[3], digits: 1...16, radix: 16)
         else { return nil }
         let areas = [fields[2]] + fields[4...]
         let codes = areas.map { Self.number($0, digits: 1...8, radix: 16) }
@@ -18,6 +18,7 @@ extension CellTower {
         guard let areaCode = candidates.compactMap({ $0 }).first(where: radio.areas.contains) else { return nil }
         self.init(
             radio: radio, countryCode: countryCode, networkCode: networkCode, areaCode: areaCode, cellID: cellID)
+        guard isSendable else { return nil }
     }
 
     private static func number(_ text: Substring.UTF8View, digits: ClosedRange<Int>, radix: Int) -> Int? {
@@ -38,24 +39,6 @@ extension CellTower.Radio {
         case let some where some & 0x3E0 != 0: self = .wcdma
         case let some where some & 0x1E != 0: self = .gsm
         default: return nil
-        }
-    }
-
-    /// The cell identities that there are: of 16, 28 and 36 bits, without none and all of them, which mean unknown
-    /// (3GPP TS 23.003, 4.3.1, 4.7, 19.6, 19.6A).
-    fileprivate var cells: ClosedRange<Int> {
-        switch self {
-        case .gsm: 1...0xFFFE
-        case .wcdma, .lte: 1...0xFFF_FFFE
-        case .nr: 1...0xF_FFFF_FFFE
-        }
-    }
-
-    /// The location or tracking areas that there are: FFFE means that there is none (3GPP TS 23.003, 4.1, 19.4.2.3).
-    fileprivate var areas: ClosedRange<Int> {
-        switch self {
-        case .gsm, .wcdma, .lte: 1...0xFFFD
-        case .nr: 1...0xFF_FFFD
         }
     }
 }

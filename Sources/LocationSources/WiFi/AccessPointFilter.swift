@@ -1,11 +1,6 @@
 /// Which access points may be told to a lookup service, and are of use to one (Ichnaea's API, “Geolocate”;
 /// BeaconDB's privacy notice on names that end in `_nomap` or hold `_optout`).
 package struct AccessPointFilter: Sendable, Equatable {
-    /// Fewer are never sent: one alone would tell where a single device is.
-    package static let fewest = 2
-    /// More add nothing to an answer.
-    package static let most = 20
-
     /// Since when an access point may not have been heard and still count.
     private let longestAge: Duration
 
@@ -24,14 +19,9 @@ package struct AccessPointFilter: Sendable, Equatable {
         return latest.values.sorted { ($1.signal ?? .min, $0.address) < ($0.signal ?? .min, $1.address) }
     }
 
-    /// What is asked about: the strongest of `admissible`, or nothing if these are too few.
-    package static func query(_ admissible: [AccessPoint]) -> [AccessPoint] {
-        admissible.count < fewest ? [] : Array(admissible.prefix(most))
-    }
-
     private func admits(_ candidate: SeenAccessPoint, at now: Duration) -> Bool {
         let point = candidate.accessPoint
-        return Self.isShared(candidate.name) && Self.isStationary(point.address)
+        return Self.isShared(candidate.name) && point.isSendable
             && now - point.seenAt <= longestAge && point.seenAt <= now
             && point.signal.map { (-100...0).contains($0) } ?? true
     }
@@ -41,13 +31,6 @@ package struct AccessPointFilter: Sendable, Equatable {
         let name = name.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
         return name.contains { $0 != 0 } && !name.ends(with: Array("_nomap".utf8))
             && !name.holds(Array("_optout".utf8))
-    }
-
-    /// Whether an address may be that of an access point which stays where it is: a maker's, of one device.
-    private static func isStationary(_ address: UInt64) -> Bool {
-        // The first byte's lowest bits (IEEE 802, 8.2): group addresses, and such as a device has given itself, which
-        // is what phones do. All ones is a group address.
-        address & 0x0300_0000_0000 == 0 && address != 0 && address < 1 << 48
     }
 }
 

@@ -215,8 +215,8 @@ package final class WiFiSource: LocationSource {
         if wasSharp, !isSharp, isDue { policy.restart() }
         wasSharp = isSharp
         if !isSharp, question == nil, isDue {
-            let points = AccessPointFilter.query(admissible)
-            if !points.isEmpty { ask(points) }
+            let query = LookupQuery(accessPoints: admissible)
+            if !query.isByAddress, let query = query.sendable { ask(query.accessPoints) }
         }
         guard !isSharp || isScanWanted?() == true else { return wait(until: now + Self.sharpRest) }
         if let next = policy.nextScan(for: demand), next <= now {
