@@ -22,7 +22,7 @@ BENCH   = ../shared/bench
 GEOCLUE = $(wildcard /usr/libexec/geoclue)
 
 .PHONY: help run check build install uninstall bench fuzz soak format lint asan tsan sanitized recordings silence \
-    deps deps-build deps-run deps-test
+    deps deps-build deps-run
 
 help:
 	@echo 'make run        build, and show positions as they come, on a bus of its own'
@@ -175,6 +175,3 @@ deps-build:
 
 deps-run:
 	@packaging/deps build run
-
-deps-test:
-	@packaging/deps test

@@ -6,12 +6,12 @@ enum Confinement {
     /// - Returns: what could not be given up.
     static func enter() -> [String] {
         var faults: [String] = []
+        // Requests hold keys, and where the machine is.
         var none = rlimit(rlim_cur: 0, rlim_max: 0)
         if setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none) != 0 { faults.append("memory images remain") }
-        // Requests hold keys, and where the machine is.
+        if confine_prctl(PR_SET_DUMPABLE, 0) != 0 { faults.append("others of the user may trace it") }
         // Where the service started it, it dies with the service, even while it is stopped.
         if confine_prctl(PR_SET_PDEATHSIG, UInt(SIGKILL)) != 0 { faults.append("it may outlive the service") }
-        if confine_prctl(PR_SET_DUMPABLE, 0) != 0 { faults.append("others of the user may trace it") }
         return faults + confineThread()
     }
 

@@ -192,13 +192,10 @@ package final class IPSource: LocationSource {
     private func tell(_ place: FoundPlace) {
         guard isWanted else { return }
         hasFix = true
-        let age = max(clock.now - place.measuredAt, .zero)
         report?(
             .fix(
                 Fix(
-                    coordinate: place.coordinate,
-                    horizontalAccuracy: max(accuracy ?? place.accuracy, kind.accuracyFloor),
-                    timestamp: Timestamp(microseconds: clock.wallTime - age.wholeMicroseconds),
-                    measuredAt: place.measuredAt, kind: kind, source: name)))
+                    place.coordinate, accuracy: max(accuracy ?? place.accuracy, kind.accuracyFloor),
+                    measuredAt: place.measuredAt, kind: kind, source: name, clock: clock)))
     }
 }

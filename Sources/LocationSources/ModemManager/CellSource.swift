@@ -287,13 +287,9 @@ package final class CellSource: LocationSource {
     private func tell(_ coordinate: Coordinate, accuracy: Double) {
         guard let sight else { return }
         toldAt = clock.now
-        let age = (clock.now - sight.at).components
-        let microseconds = age.seconds * 1_000_000 + age.attoseconds / 1_000_000_000_000
         report?(
             .fix(
                 Fix(
-                    coordinate: coordinate, horizontalAccuracy: accuracy,
-                    timestamp: Timestamp(microseconds: clock.wallTime - microseconds), measuredAt: sight.at,
-                    kind: kind, source: name)))
+                    coordinate, accuracy: accuracy, measuredAt: sight.at, kind: kind, source: name, clock: clock)))
     }
 }

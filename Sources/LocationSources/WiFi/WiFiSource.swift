@@ -272,13 +272,11 @@ package final class WiFiSource: LocationSource {
             moment = lastFix.measuredAt
         }
         lastFix = (moment, true)
-        let age = Int64((clock.now - moment) / .microseconds(1))
         report?(
             .fix(
                 Fix(
-                    coordinate: place.coordinate, horizontalAccuracy: place.accuracy,
-                    timestamp: Timestamp(microseconds: clock.wallTime - age), measuredAt: moment, kind: kind,
-                    source: name)))
+                    place.coordinate, accuracy: place.accuracy, measuredAt: moment, kind: kind, source: name,
+                    clock: clock)))
     }
 }
 
