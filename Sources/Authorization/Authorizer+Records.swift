@@ -83,9 +83,10 @@ extension Authorizer {
         }
     }
 
-    func noteSeen(_ requester: Requester) {
+    func noteSeen(_ requester: Requester, replacing: Bool) {
         let key = requester.application.key
-        guard record(of: requester.userID, for: key) == nil else { return }
+        guard record(of: requester.userID, for: key) == nil, replacing || store.book.hasRoom(of: requester.userID)
+        else { return }
         store.store(
             AuthorizationRecord(userID: requester.userID, key: key, decision: .ask, author: .nobody, created: now))
         onRecordChange?(requester.userID, key)

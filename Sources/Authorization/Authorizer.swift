@@ -55,7 +55,7 @@ package final class Authorizer {
         let decision = explain(requester, requesting: level)
         switch decision.verdict {
         case .granted(let grant):
-            return await spend(grant, for: requester)
+            return await spend(grant, of: requester, requesting: level)
         case .denied(let denial):
             if denial.step == .record { _ = await spendOnce(requester) }
             return .failure(denial)
@@ -66,15 +66,19 @@ package final class Authorizer {
             }
             let departure = await desk.ask(requester, requesting: level, until: deadline)
             let outcome = outcome(of: departure, for: requester, requesting: level)
-            if case .success(let grant) = outcome { return await spend(grant, for: requester) }
+            if case .success(let grant) = outcome { return await spend(grant, of: requester, requesting: level) }
             return outcome
         }
     }
 
     /// Takes back what allowed no more than this one use. No call is told of a leave that could be used twice.
-    private func spend(_ grant: Grant, for requester: Requester) async -> Result<Grant, Denial> {
-        guard grant.decidedBy == .record || grant.decidedBy == .question else { return .success(grant) }
-        return await spendOnce(requester) ? .success(grant) : .failure(.leaveNotSpent(.init(requester)))
+    private func spend(
+        _ grant: Grant, of requester: Requester, requesting level: AccuracyLevel
+    ) async -> Result<Grant, Denial> {
+        guard grant.onceLevel != nil else { return .success(grant) }
+        guard await spendOnce(requester) else { return .failure(.leaveNotSpent(.init(requester))) }
+        // Something may have been taken back while the disk was waited for.
+        return standing(of: requester, requesting: level, holding: grant) ?? .success(grant)
     }
 
     /// - Returns: whether it is gone for good, or was never to outlast the service.
@@ -82,7 +86,7 @@ package final class Authorizer {
         let (userID, key) = (requester.userID, requester.application.key)
         guard store.book.record(of: userID, for: key)?.lifetime == .once else { return true }
         store.remove(key, of: userID)
-        noteSeen(requester)
+        noteSeen(requester, replacing: true)
         onRecordChange?(userID, key)
         return await store.settled() == nil || !store.wasKept(key, of: userID)
     }

@@ -11,8 +11,10 @@ protocol QuestionDeskOwner: AnyObject {
     /// The level to ask about now; `nil` if nobody has to be asked any more.
     func levelToAsk(_ requester: Requester, requesting level: AccuracyLevel) -> AccuracyLevel?
 
-    /// Notes that there is a question about an application.
-    func noteSeen(_ requester: Requester)
+    /// Notes that there is a question about an application, so that its user can decide without being asked.
+    ///
+    /// - Parameter replacing: whether another one that was noted may go for it.
+    func noteSeen(_ requester: Requester, replacing: Bool)
 
     /// Stores an answer that makes sense; comes back when it may be acted on.
     func keep(_ answer: AgentAnswer, of agentID: String, to level: AccuracyLevel, about requester: Requester) async
@@ -59,6 +61,8 @@ final class QuestionDesk {
         if let question = open[key] { return await question.callers.wait(until: deadline) }
         guard let owner else { return .cancelled }
         if owner.nextAgent(for: requester.userID, after: []) == nil, !mayComeAgent(of: requester.userID) {
+            // Such calls come as fast as a program can make them, and each that is noted is written.
+            owner.noteSeen(requester, replacing: false)
             return .released(.failed(.noAgent(.init(requester))))
         }
         guard openCount[requester.userID, default: 0] < Self.limit else {
@@ -70,7 +74,7 @@ final class QuestionDesk {
         let question = OpenQuestion(number: nextNumber(), requester: requester, level: level, clock: clock)
         open[key] = question
         openCount[requester.userID, default: 0] += 1
-        owner.noteSeen(requester)
+        owner.noteSeen(requester, replacing: true)
         question.expiry = clock.after(Self.lifetime) { [weak self, weak question] in
             guard let self, let question else { return }
             close(question, .failed(.questionExpired(.init(question.requester))))

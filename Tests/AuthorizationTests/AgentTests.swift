@@ -88,7 +88,21 @@ import Testing
         #expect(await desk.call().denial == .noAgent(Desk.subject))
         desk.authorizer.policy = AccessPolicy(agentWait: .zero, agentIDs: ["shell"])
         #expect(await desk.call().denial == .noAgent(Desk.subject))
-        #expect(desk.record() == nil, "only what there was a question about is noted")
+        #expect(desk.record()?.author == .nobody)
+    }
+
+    @Test("applications that are refused for want of an agent are noted for their user, as many as there is room for")
+    @ServiceActor
+    func refusedAndNoted() async {
+        let desk = Desk(AccessPolicy(agentWait: .zero, agentIDs: ["shell"]))
+
+        for number in 0..<300 {
+            let application = ApplicationIdentity(trust: .flatpak, id: "app\(number)")
+            _ = await desk.call(Desk.requester(application))
+        }
+
+        let noted = desk.store.book.records(of: 1).map(\.key)
+        #expect(Set(noted) == Set((0..<RecordBook.maximumUndecided).map { "flatpak:app\($0)" }))
     }
 
     @Test("users without a session are refused at once, also where an agent of theirs could be asked")

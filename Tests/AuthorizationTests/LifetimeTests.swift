@@ -70,6 +70,25 @@ import Testing
         #expect(await isRefusedForWantOfAnAgent(desk))
     }
 
+    @Test(
+        "what is taken back or limited while leave for once is being marked as used is not given",
+        arguments: [AccuracyLevel.none, .city])
+    @ServiceActor
+    func limitedWhileSpending(ceiling: AccuracyLevel) async throws {
+        let desk = Desk()
+        let agent = try desk.agent()
+        await set(desk, .once)
+        desk.store.isHeld = true
+
+        let call = await desk.call()
+        desk.authorizer.ceilingChanged(of: agent, to: ceiling)
+        desk.store.release()
+        _ = await call.end()
+
+        #expect(call.level == (ceiling == .none ? nil : ceiling))
+        #expect((call.denial?.step == .agentCeiling) == (ceiling == .none))
+    }
+
     @Test("a refusal for once refuses one Start")
     @ServiceActor
     func refusedOnce() async throws {

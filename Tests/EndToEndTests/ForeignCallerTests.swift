@@ -3,6 +3,7 @@ import DBusTestSupport
 import EventLoop
 import Foundation
 import GeoClueAPI
+import LocationTestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(2)))
@@ -116,8 +117,9 @@ struct ForeignCallerTests {
         daemon.feed.send(latitude: 48.1173, longitude: 11.5167)
 
         #expect(try await client.nextLocation().number("Latitude") != nil)
-        let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(daemon.program.processID)/fd")
-        #expect(open.count < 32, "none of them is kept")
+        // None of them is kept. What the bus passes on late is on its way through.
+        let folder = "/proc/\(daemon.program.processID)/fd"
+        await until { (try? FileManager.default.contentsOfDirectory(atPath: folder).count) ?? .max < 32 }
     }
 
     @ServiceActor private static func createClient(_ connection: Connection) async -> ErrorName? {

@@ -103,6 +103,11 @@ package struct RecordBook: Sendable {
         return isSelfNamed && records.selfNamed >= Self.maximumSelfNamed ? Self.maximumSelfNamed : nil
     }
 
+    /// Whether one more application can be noted about which nothing was decided, without another one going for it.
+    package func hasRoom(of userID: UInt32) -> Bool {
+        users[userID].map { $0.undecided.count < Self.maximumUndecided } ?? true
+    }
+
     /// When the first record ends by itself.
     package var nextExpiry: Timestamp? {
         users.values.lazy.flatMap(\.byKey.values).compactMap { $0.lifetime == .until ? $0.expires : nil }.min()

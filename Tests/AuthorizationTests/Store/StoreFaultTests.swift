@@ -113,7 +113,7 @@ import Testing
     func nonsense() async throws {
         let vault = await filled()
         do {
-            let database = try Database(vault.file.path, .readWrite, patience: 0)
+            let database = try Database(vault.file.path, .readWrite, patience: 10_000)
             try database.execute("UPDATE records SET level = 3 WHERE decision = 'allow'")
         }
 
@@ -130,7 +130,7 @@ import Testing
     func nobodys(change: String) async throws {
         let vault = await filled()
         do {
-            let database = try Database(vault.file.path, .readWrite, patience: 0)
+            let database = try Database(vault.file.path, .readWrite, patience: 10_000)
             try database.execute("UPDATE records SET \(change) WHERE decision = 'deny'")
         }
 
@@ -159,7 +159,7 @@ import Testing
     @ServiceActor
     func newer() async throws {
         let vault = await filled()
-        do { try Database(vault.file.path, .readWrite, patience: 0).execute("PRAGMA user_version = 99") }
+        do { try Database(vault.file.path, .readWrite, patience: 10_000).execute("PRAGMA user_version = 99") }
         let before = try Data(contentsOf: vault.file)
 
         let store = vault.open()
@@ -306,7 +306,7 @@ import Testing
             steps: Schema.current.steps + ["ALTER TABLE uses ADD COLUMN more TEXT; CREATE TABLE extra (x)"])
 
         let store = vault.open(schema: next)
-        let version = try Database(vault.file.path, .readWrite, patience: 0).number("user_version")
+        let version = try Database(vault.file.path, .readWrite, patience: 10_000).number("user_version")
 
         #expect(!store.isIncomplete)
         #expect(Set(store.book.records()) == [Self.allowed, Self.refused])
@@ -323,7 +323,7 @@ import Testing
         let store = vault.open(schema: broken)
 
         #expect(store.isIncomplete)
-        #expect(try Database(vault.file.path, .readWrite, patience: 0).number("user_version") == 1)
+        #expect(try Database(vault.file.path, .readWrite, patience: 10_000).number("user_version") == 1)
         #expect(Set(vault.open().book.records()) == [Self.allowed, Self.refused])
     }
 }
