@@ -8,8 +8,6 @@ package final class Observers {
 
     package init() {}
 
-    package var isEmpty: Bool { handlers.isEmpty }
-
     /// Tells `handler` until the observation is let go.
     package func add(_ handler: @escaping @ServiceActor () -> Void) -> Observation {
         last += 1

@@ -24,9 +24,4 @@ package final class SignalSource {
             }
         }
     }
-
-    package func cancel() {
-        watch?.cancel()
-        watch = nil
-    }
 }

@@ -101,9 +101,6 @@ package final class Message: @unchecked Sendable {
     package var kind: Kind? { Kind(rawValue: dbus_message_get_type(pointer)) }
     /// `nil` only in messages that no bus has passed on.
     package var sender: BusName? { dbus_message_get_sender(pointer).map { BusName(trusted: String(cString: $0)) } }
-    package var destination: BusName? {
-        dbus_message_get_destination(pointer).map { BusName(trusted: String(cString: $0)) }
-    }
     package var path: ObjectPath? { dbus_message_get_path(pointer).map { ObjectPath(trusted: String(cString: $0)) } }
     package var interface: InterfaceName? {
         dbus_message_get_interface(pointer).map { InterfaceName(trusted: String(cString: $0)) }
