@@ -30,6 +30,8 @@ final class WaitingRoom<Outcome: Sendable> {
         nextNumber += 1
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
+                // The task may have given way on its way here.
+                if let outcome { return continuation.resume(returning: .released(outcome)) }
                 let timer = clock.after(deadline - clock.now) { [weak self] in self?.dismiss(number, .timedOut) }
                 guests[number] = Guest(continuation: continuation, timer: timer)
             }

@@ -71,9 +71,10 @@ package final class Service {
         clients = ClientRegistry(peers: peers)
         sessions = SessionFollower(connection, authorizer: authorizer, clock: clock)
         sleep = SleepFollower(connection, clock: clock)
-        agents = AgentRegistry(connection: connection, authorizer: authorizer)
+        let directory = SessionDirectory(connection)
+        agents = AgentRegistry(connection: connection, authorizer: authorizer, sessions: directory, clock: clock)
         let environment = ClientEnvironment(
-            connection: connection, authorizer: authorizer, sessions: SessionDirectory(connection), clock: clock,
+            connection: connection, authorizer: authorizer, sessions: directory, clock: clock,
             startingPosition: { [weak self] in self?.startingPosition(for: $0) ?? Position() },
             clientChanged: { [weak self] in self?.clientChanged($0) },
             deliveryMissed: { [weak self] in self?.catchUpLater() },

@@ -163,17 +163,30 @@ import Testing
         #expect(await app.startError() == nil)
     }
 
-    @Test("agents that answer none of many questions leave the bus's replies to others, for good")
+    @Test("agents that answer none of many questions leave others their replies, and all their limits")
     @ServiceActor
     func silentAgents() async throws {
         // What the stock bus allows.
         let limits = BusConfiguration.generousLimits.merging(["max_replies_per_connection": 128]) { $1 }
         let lab = try await Lab(Lab.policy(.ask), bus: try await PrivateBus(BusConfiguration(limits: limits)))
-        for name in ["shell", "other"] { try await lab.agent(name, of: 1).behaviour = .hangs }
-        let connection = try lab.connect(1)
+        try await keepBusy(lab, 1)
+        _ = try await lab.agent(of: 2)
+        #expect(await (try lab.app(of: 2)).startError() == nil)
+
+        try await keepBusy(lab, 3)
+        try await keepBusy(lab, 4)
+        _ = try await lab.agent(of: 5, ceiling: .none)
+        #expect(await (try lab.app(of: 5)).startError()?.message.contains("switched off in the settings") == true)
+    }
+
+    /// Has agents of `user` asked as much as can be, who never answer.
+    @ServiceActor
+    private func keepBusy(_ lab: Lab, _ user: UInt32) async throws {
+        for name in ["shell", "other"] { try await lab.agent(name, of: user).behaviour = .hangs }
+        let connection = try lab.connect(user)
         for round in 0..<3 {
             var apps: [App] = []
-            for number in 0..<64 { apps.append(try await lab.app("app\(round)-\(number)", of: 1)) }
+            for number in 0..<64 { apps.append(try await lab.app("app\(round)-\(number)", of: user)) }
             let tally = Tally()
             for app in apps {
                 Task.immediate { @ServiceActor in tally.count(await app.startError()?.name.string ?? "allowed") }
@@ -184,9 +197,6 @@ import Testing
             }
             #expect(tally.outcomes == ["org.freedesktop.DBus.Error.AccessDenied": 64])
         }
-
-        _ = try await lab.agent(of: 2)
-        #expect(await (try lab.app(of: 2)).startError() == nil)
     }
 
     /// Nothing, at a path that never says so.

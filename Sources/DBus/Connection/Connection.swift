@@ -120,7 +120,8 @@ package final class Connection {
         return try await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 pending.add(serial, deadline: deadline, continuation)
-                // Cancelled before there was anything to end.
+                // Cancelled, or the bus lost, before there was anything to end.
+                if !isOpen { pending.finish(serial, .failure(.disconnected)) }
                 if Task.isCancelled { pending.finish(serial, .failure(.cancelled)) }
             }
         } onCancel: {

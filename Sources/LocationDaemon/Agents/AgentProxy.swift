@@ -13,6 +13,9 @@ final class AgentProxy: Agent {
 
     private let connection: Connection
     private let calls: AgentCalls
+    private let sessions: SessionDirectory
+    private let clock: any Clock
+    private var nextReading: Timer?
     private var ceilingChanges: Subscription?
     /// The questions that it has not answered, and those of them whose answers nobody waits for any more.
     private var unanswered: Set<UInt64> = []
@@ -21,13 +24,20 @@ final class AgentProxy: Agent {
     /// How many withdrawn questions it may leave unanswered before it is given no further ones.
     static let withdrawnLimit = 8
 
-    init(id: String, peer: Peer, connection: Connection, calls: AgentCalls) {
+    /// When a ceiling is read that could not be for other agents' sake.
+    private static let rest = Duration.seconds(10)
+
+    init(
+        id: String, peer: Peer, connection: Connection, calls: AgentCalls, sessions: SessionDirectory, clock: any Clock
+    ) {
         self.id = id
         self.userID = peer.userID
         self.peer = peer.name
         origin = peer.origin
         self.connection = connection
         self.calls = calls
+        self.sessions = sessions
+        self.clock = clock
     }
 
     /// Reads the agent's ceiling, and follows its changes from then on.
@@ -45,16 +55,29 @@ final class AgentProxy: Agent {
             guard let (_, values) = try? signal.read(as: String.self, [String: Variant].self) else { return }
             if let level = Self.ceiling(in: values) { changed(level) }
         }
+        readCeiling(changed: changed, finished: finished)
+    }
+
+    private func readCeiling(
+        changed: @escaping @ServiceActor (AccuracyLevel) -> Void, finished: @escaping @ServiceActor () -> Void
+    ) {
         ServiceActor.start { [self] in
+            let quota = calls.ceilings(hasSession: await sessions.hasSession(userID))
             do throws(BusError) {
-                try calls.begin(to: userID)
-                defer { calls.end(to: userID) }
+                try quota.begin(to: userID)
+                defer { quota.end(to: userID) }
                 let values = try await connection.call(
-                    peer, GeoClueNames.agentPath, .properties, "GetAll",
-                    GeoClueNames.agent.string, returning: [String: Variant].self, timeout: nil)
+                    peer, GeoClueNames.agentPath, .properties, "GetAll", GeoClueNames.agent.string,
+                    returning: [String: Variant].self, timeout: nil)
                 if let level = Self.ceiling(in: values) { changed(level) }
             } catch {
                 Log.info("an agent of user \(userID) does not say how fine positions may be: \(error.name)")
+                // It has not been asked.
+                if error.name == BusError.limitsExceeded("").name {
+                    nextReading = clock.after(Self.rest) { [weak self] in
+                        self?.readCeiling(changed: changed, finished: finished)
+                    }
+                }
             }
             finished()
         }
@@ -84,8 +107,8 @@ final class AgentProxy: Agent {
 
     private func ask(_ question: AgentQuestion) async throws -> AgentAnswer {
         do {
-            try calls.begin(to: userID)
-            defer { calls.end(to: userID) }
+            try calls.questions.begin(to: userID)
+            defer { calls.questions.end(to: userID) }
             // A person may take any time; whoever asks sets the limit.
             let (isAllowed, level) = try await connection.call(
                 peer, GeoClueNames.agentPath, GeoClueNames.agent, "AuthorizeApp", question.application.id,

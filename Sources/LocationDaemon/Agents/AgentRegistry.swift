@@ -7,12 +7,16 @@ import EventLoop
 final class AgentRegistry {
     private let connection: Connection
     private let authorizer: Authorizer
+    private let sessions: SessionDirectory
+    private let clock: any Clock
     private let calls = AgentCalls()
     private var agents: [BusName: [AgentProxy]] = [:]
 
-    init(connection: Connection, authorizer: Authorizer) {
+    init(connection: Connection, authorizer: Authorizer, sessions: SessionDirectory, clock: any Clock) {
         self.connection = connection
         self.authorizer = authorizer
+        self.sessions = sessions
+        self.clock = clock
         authorizer.onPolicyChange = { [weak self] in self?.admitAgain() }
     }
 
@@ -21,7 +25,10 @@ final class AgentRegistry {
     /// - Throws: ``ServiceError/agentRefused(_:)``.
     func add(_ id: String, from peer: Peer) throws(ServiceError) {
         let known = agents[peer.name, default: []].first { $0.id == id }
-        let agent = known ?? AgentProxy(id: id, peer: peer, connection: connection, calls: calls)
+        let agent =
+            known
+            ?? AgentProxy(
+                id: id, peer: peer, connection: connection, calls: calls, sessions: sessions, clock: clock)
         do {
             // One that registers again keeps its place, and is not read again: its changes are followed already.
             if authorizer.isRegistered(agent) {

@@ -21,6 +21,8 @@ final class SharedResult<Value: Sendable> {
         let number = lastNumber
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
+                // The task may have given way on its way here.
+                if let value { return continuation.resume(returning: value) }
                 waiting[number] = continuation
                 // Cancelled before there was anything to end.
                 if Task.isCancelled { leave(number) }

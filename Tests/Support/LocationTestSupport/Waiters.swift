@@ -4,6 +4,7 @@ import EventLoop
 @ServiceActor
 package final class Waiters {
     private var continuations: [CheckedContinuation<Void, Never>] = []
+    private var wakes = 0
 
     package nonisolated init() {}
 
@@ -12,8 +13,12 @@ package final class Waiters {
     /// - Throws: `CancellationError` where the test has used up its time.
     package func wait() async throws {
         try Task.checkCancellation()
+        let known = wakes
         await withTaskCancellationHandler {
-            await withCheckedContinuation { continuations.append($0) }
+            await withCheckedContinuation { continuation in
+                // The task may have given way on its way here.
+                if wakes == known { continuations.append(continuation) } else { continuation.resume() }
+            }
         } onCancel: {
             // The others look again, and wait on.
             ServiceActor.task { [weak self] in self?.wake() }
@@ -22,6 +27,7 @@ package final class Waiters {
     }
 
     package func wake() {
+        wakes += 1
         let woken = continuations
         continuations = []
         for continuation in woken { continuation.resume() }
