@@ -91,6 +91,12 @@ package final class Authorizer {
         return await store.settled() == nil || !store.wasKept(key, of: userID)
     }
 
+    /// Whether there is leave for one use that nobody has used yet.
+    package func hasLeaveForOnce(_ requester: Requester) -> Bool {
+        let record = record(of: requester.userID, for: requester.application.key)
+        return record?.decision == .allow && record?.lifetime == .once
+    }
+
     /// Counts that an application was let in; the portal is not kept count of.
     package func noteUse(of requester: Requester, at level: AccuracyLevel) {
         guard !requester.isPortal else { return }

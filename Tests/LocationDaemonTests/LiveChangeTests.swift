@@ -111,6 +111,44 @@ import Testing
         #expect(try await a.nextPlace() == Lab.place)
     }
 
+    @Test("whoever is refused once more while held back, and may then, starts again by itself alone")
+    @ServiceActor
+    func refusedOnceWhileHeldBack() async throws {
+        let lab = try await Lab()
+        let a = try await lab.running("a")
+        let administrator = try lab.administrator()
+        try await administrator.set("claimed:a", "deny")
+        try await a.becomes(active: false)
+        try await administrator.set("claimed:a", ["decision": .string("deny"), "lifetime": .string("once")])
+
+        #expect(await a.startError() != nil)
+        try await administrator.set("claimed:other", "deny")
+        try await lab.settle(a.connection)
+
+        #expect(try await !a.isActive)
+        #expect(await a.startError() == nil)
+    }
+
+    @Test("leave for one use lets nobody go on that was held back, and is used up by the next Start")
+    @ServiceActor
+    func onceWhileHeldBack() async throws {
+        let lab = try await Lab(Lab.policy(.deny))
+        let administrator = try lab.administrator()
+        try await administrator.set("claimed:a", "allow")
+        let (first, second) = (try await lab.running("a"), try await lab.app("a"))
+        try await second.start()
+        try await administrator.set("claimed:a", "deny")
+        try await first.becomes(active: false)
+        try await second.becomes(active: false)
+
+        try await administrator.set("claimed:a", ["decision": .string("allow"), "lifetime": .string("once")])
+        try await lab.settle(first.connection)
+
+        #expect(try await !first.isActive)
+        #expect(await second.startError() == nil)
+        #expect(await first.startError() != nil)
+    }
+
     @Test("what the application itself has stopped stays stopped, whatever is allowed")
     @ServiceActor
     func stopped() async throws {

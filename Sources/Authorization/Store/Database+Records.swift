@@ -46,11 +46,29 @@ extension Database {
             try run(
                 "DELETE FROM uses WHERE day NOT BETWEEN ? AND ?", .integer(days.lowerBound.number),
                 .integer(days.upperBound.number))
-        case .putAll(let records, let uses, let isAll):
-            if isAll { try execute("DELETE FROM records; DELETE FROM uses") }
+        case .putAll(let records, let uses):
+            for (userID, key) in try owners(in: "records") { try apply(.remove(key: key, userID: userID)) }
+            for (userID, key) in try owners(in: "uses") { try apply(.removeUses(key: key, userID: userID)) }
             for record in records { try apply(.put(record)) }
             for entry in uses { try apply(.putUses(entry)) }
         }
+    }
+
+    /// Whose the rows of a table are, as far as they say.
+    private func owners(in table: String) throws(StoreFault) -> [(userID: UInt32, key: String)] {
+        var owners: [(UInt32, String)] = []
+        try query("SELECT DISTINCT user, key FROM \(table)") { row in
+            if let owner = row.owner { owners.append(owner) }
+        }
+        return owners
+    }
+}
+
+extension Database.Row {
+    /// The user and the key in the first two columns; `nil` where they are none.
+    var owner: (userID: UInt32, key: String)? {
+        guard let userID = integer(0).flatMap({ UInt32(exactly: $0) }), let key = text(1) else { return nil }
+        return (userID, key)
     }
 }
 
@@ -116,7 +134,7 @@ extension AccuracyLevel {
 
 extension AccessHistory.Entry {
     init?(_ row: Database.Row) {
-        guard let userID = row.integer(0).flatMap({ UInt32(exactly: $0) }), let key = row.text(1),
+        guard let (userID, key) = row.owner,
             let day = row.integer(2).flatMap(AccessHistory.Day.init(stored:)),
             let count = row.integer(3).flatMap({ UInt32(exactly: $0) }),
             let level = AccuracyLevel(row.integer(4))

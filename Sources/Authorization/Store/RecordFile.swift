@@ -66,7 +66,7 @@ struct RecordFile: Sendable {
         }
         var contents = Contents()
         try database.query("SELECT \(AuthorizationRecord.columns) FROM records") { row in
-            guard let userID = row.integer(0).flatMap({ UInt32(exactly: $0) }), let key = row.text(1) else {
+            guard let (userID, key) = row.owner else {
                 contents.nobodys += 1
                 return
             }

@@ -85,6 +85,8 @@ final class RecordWriter: Sendable {
         while true {
             // What could not be done is tried again without anybody's asking: the disk, or a program that was reading.
             semaphore.wait(atMost: pending.isEmpty && !isLogStale ? nil : Self.retryInterval)
+            // However many changes have come, they are tried once.
+            semaphore.drain()
             let (new, last, isEnding) = queue.withLock { queue in
                 defer { queue.changes.removeAll() }
                 return (queue.changes, queue.last, queue.isEnding)
@@ -135,6 +137,8 @@ private final class Semaphore: Sendable {
     }
 
     func signal() { sem_post(pointer) }
+
+    func drain() { while sem_trywait(pointer) == 0 {} }
 
     /// - Parameter seconds: how long to wait; `nil` for ever.
     func wait(atMost seconds: Int?) {

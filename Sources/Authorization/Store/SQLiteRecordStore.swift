@@ -127,7 +127,6 @@ package final class SQLiteRecordStore: RecordStore {
     }
 
     package func forgetUses(of key: String, of userID: UInt32) {
-        guard isIncomplete || !history.days(of: userID, key).isEmpty else { return }
         history.forget(key, of: userID)
         unwrittenUses = unwrittenUses.filter { $0.value.userID != userID || $0.value.key != key }
         submit(.removeUses(key: key, userID: userID))
@@ -161,7 +160,7 @@ package final class SQLiteRecordStore: RecordStore {
     private func catchUp() {
         guard isBehind else { return }
         isBehind = false
-        submitted = writer.submit(.putAll(book.records(), history.entries, isAll: !isIncomplete))
+        submitted = writer.submit(.putAll(book.records(), history.entries))
     }
 
     private func wrote(_ number: UInt64, _ fault: StoreFault?) {

@@ -6,7 +6,7 @@ enum StoreChange: Sendable {
     case removeUses(key: String, userID: UInt32)
     case removeUsesOutside(ClosedRange<AccessHistory.Day>)
     /// Everything there is, in place of what the file holds; beside it where that may be more than was ever read.
-    case putAll([AuthorizationRecord], [AccessHistory.Entry], isAll: Bool)
+    case putAll([AuthorizationRecord], [AccessHistory.Entry])
 
     /// What a change is about: a later one about the same takes the place of an earlier one.
     enum Subject: Hashable {

@@ -105,9 +105,7 @@ package final class ClientObject: BusObject {
             activate(grant)
         } catch {
             // Another Start of this attempt may still get its yes.
-            if case .starting(attempt, let suspended) = state, waitingStarts == 1 {
-                state = suspended.map(State.suspended) ?? .stopped
-            }
+            if case .starting(attempt, let suspended) = state, waitingStarts == 1 { startFailed(suspended) }
             throw error
         }
     }
@@ -128,6 +126,15 @@ package final class ClientObject: BusObject {
         attempts += 1
         state = .starting(attempt: attempts, suspended: suspended)
         return attempts
+    }
+
+    /// Goes back to being held back. Where that has ended meanwhile, the application has been told no all the same, and
+    /// may start again.
+    private func startFailed(_ suspended: Grant?) {
+        state = .stopped
+        guard let suspended, let requester else { return }
+        if case .success? = standing(of: requester, holding: suspended) { return }
+        state = .suspended(suspended)
     }
 
     private func isStarting(_ attempt: Int) -> Bool {
@@ -177,6 +184,8 @@ package final class ClientObject: BusObject {
                 deactivated()
             }
         case .suspended(let old):
+            // Leave for one use waits for a Start, which uses it up.
+            guard !environment.authorizer.hasLeaveForOnce(requester) else { return }
             if case .success(let grant) = standing(of: requester, holding: old) { activate(grant) }
         }
     }

@@ -150,18 +150,6 @@ import Testing
         #expect(vault.clock.pendingTimers == 0)
     }
 
-    @Test("to forget uses that there are none of writes nothing")
-    @ServiceActor
-    func noUses() async {
-        let vault = Vault()
-        let store = vault.open()
-
-        store.forgetUses(of: "claimed:x", of: 1)
-        await store.finish()
-
-        #expect(!FileManager.default.fileExists(atPath: vault.file.path))
-    }
-
     @Test("days that a wrong clock has left behind, or that are none, are forgotten")
     @ServiceActor
     func impossibleDays() async throws {

@@ -296,6 +296,55 @@ import Testing
         #expect(vault.open().history == store.history)
     }
 
+    @Test("what was removed while nothing could be written stays removed, beside rows that do not say whose they are")
+    @ServiceActor
+    func removedWhileBehind() async throws {
+        let vault = await filled()
+        do {
+            let database = try Database(vault.file.path, .readWrite, patience: 10_000)
+            try database.execute("UPDATE records SET user = -1 WHERE decision = 'deny'")
+        }
+        let store = vault.open()
+        let other = try Database(vault.file.path, .readWrite, patience: 10_000)
+        try other.execute("BEGIN IMMEDIATE")
+        store.store(Vault.record("claimed:locked"))
+        let fault = await store.settled()
+
+        for number in 0...SQLiteRecordStore.maximumUnwritten / 2 {
+            store.store(Vault.record("claimed:\(number)"))
+            store.remove("claimed:\(number)", of: 1000)
+        }
+        let isBehind = store.isBehind
+        store.remove(Self.allowed.key, of: 1000)
+        try other.execute("ROLLBACK")
+        store.store(Vault.record("claimed:late"))
+        while await store.settled() != nil { await Task.yield() }
+        await store.finish()
+
+        let next = vault.open()
+        #expect(isBehind && fault?.reason == .locked && next.isIncomplete)
+        #expect(next.book.records().map(\.key) == ["claimed:late", "claimed:locked"])
+    }
+
+    @Test("uses that make no sense go with what is forgotten of their application")
+    @ServiceActor
+    func oddUses() async throws {
+        let vault = await filled()
+        do {
+            let database = try Database(vault.file.path, .readWrite, patience: 10_000)
+            try database.execute("INSERT INTO uses VALUES (1000, '\(Self.allowed.key)', 20000, -1, 7)")
+        }
+        let store = vault.open()
+        store.forgetUses(of: Self.allowed.key, of: 1000)
+        await store.finish()
+
+        var count: Int64?
+        try Database(vault.file.path, .readWrite, patience: 10_000).query("SELECT count(*) FROM uses") {
+            count = $0.integer(0)
+        }
+        #expect(count == 0)
+    }
+
     // MARK: Versions
 
     @Test("a file of an older version keeps its records on the way to the newer one")
