@@ -30,10 +30,7 @@ package enum Log {
         guard level <= self.level else { return }
         // One line an entry, whatever a peer wrote into it: control characters would forge another one.
         var line = "<\(level.rawValue)>"
-        for scalar in text().unicodeScalars {
-            let isSafe = scalar.properties.generalCategory != .control && scalar.properties.generalCategory != .format
-            line.unicodeScalars.append(isSafe ? scalar : "\u{FFFD}")
-        }
+        line += text().withoutControls
         // What a pipe takes at once or not at all (pipe(7), PIPE_BUF).
         if line.utf8.count > 4000 { line = String(decoding: line.utf8.prefix(4000), as: UTF8.self) }
         line.append("\n")
@@ -58,4 +55,17 @@ package enum Log {
         let own = open("/proc/self/fd/2", O_WRONLY | O_APPEND | O_NONBLOCK | O_CLOEXEC)
         return own >= 0 ? own : 2
     }()
+}
+
+extension String {
+    /// The same with the replacement character for whatever would act on a terminal, or begin a line.
+    package var withoutControls: String {
+        var clean = ""
+        for scalar in unicodeScalars {
+            let category = scalar.properties.generalCategory
+            let acts = [.control, .format, .lineSeparator, .paragraphSeparator].contains(category)
+            clean.unicodeScalars.append(acts ? "\u{FFFD}" : scalar)
+        }
+        return clean
+    }
 }

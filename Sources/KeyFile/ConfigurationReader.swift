@@ -12,6 +12,8 @@ struct ConfigurationReader {
     private var keysOfApplications: [String: Set<String>] = [:]
     /// Sources of which it cannot be read where they are. They are off, whatever `enable` says, and look nowhere else.
     private var lost: Set<Section> = []
+    /// The same of the service that knows places by address, which has a key of its own beside the method.
+    private var lostIPAddress = false
     private var isDiscoveryWritten = false
 
     mutating func read(_ document: KeyFileDocument) {
@@ -39,7 +41,11 @@ struct ConfigurationReader {
         if lost.contains(.gpsd) { configuration.gpsd.isEnabled = false }
         if lost.contains(.staticSource) { configuration.staticSource.isEnabled = false }
         if lost.contains(.simulation) { configuration.simulation.isEnabled = false }
-        if lost.contains(.ip) { configuration.ip.isEnabled = false }
+        if lost.contains(.ip) || lostIPAddress { configuration.ip.isEnabled = false }
+        // Nobody else is asked instead.
+        if lost.contains(.wifi) || lost.contains(.lookup) {
+            (configuration.wifi.url, configuration.lookup.providers) = (nil, [])
+        }
         for (group, place) in applicationHeaders {
             let keys = keysOfApplications[group] ?? []
             if keys.isEmpty {
@@ -87,7 +93,10 @@ struct ConfigurationReader {
         case (.timeZone, "enable"): try set(&configuration.timeZone.isEnabled, value)
 
         case (.wifi, "enable"): try set(&configuration.wifi.isEnabled, value)
-        case (.wifi, "url"): try set(&configuration.wifi.url, none: nil, Self.url(value))
+        case (.wifi, "url"):
+            lost.insert(.wifi)
+            try set(&configuration.wifi.url, none: nil, Self.url(value))
+            lost.remove(.wifi)
         case (.wifi, "submit-data"): try set(&configuration.wifi.submitsData, value)
         case (.wifi, "submission-url"): try set(&configuration.wifi.submissionURL, none: nil, Self.url(value))
         case (.wifi, "submission-nick"):
@@ -98,10 +107,16 @@ struct ConfigurationReader {
             lost.insert(.ip)
             try checkMethod(value)
             lost.remove(.ip)
-        case (.ip, "url"): try set(&configuration.ip.url, none: nil, Self.url(value))
+        case (.ip, "url"):
+            lostIPAddress = true
+            try set(&configuration.ip.url, none: nil, Self.url(value))
+            lostIPAddress = false
         case (.ip, "accuracy"): try set(&configuration.ip.accuracy, none: nil, Self.metres(value))
 
-        case (.lookup, "providers"): try set(&configuration.lookup.providers, none: [], Self.providers(value))
+        case (.lookup, "providers"):
+            lost.insert(.lookup)
+            try set(&configuration.lookup.providers, none: [], Self.providers(value))
+            lost.remove(.lookup)
 
         case (.staticSource, "enable"): try set(&configuration.staticSource.isEnabled, value)
         case (.staticSource, "path"):
@@ -272,8 +287,8 @@ extension ConfigurationReader {
 
     private mutating func setUnsandboxedApps(_ value: RawValue) throws(ConfigurationFault.Problem) {
         guard let choice = Configuration.Policy.UnsandboxedApps(rawValue: value.text) else {
-            configuration.policy.unsandboxedApps = .ask
-            throw .wrongValue(value.text, isNot: "allow, ask or deny; taken as ask")
+            if configuration.policy.unsandboxedApps == .allow { configuration.policy.unsandboxedApps = .ask }
+            throw .wrongValue(value.text, isNot: "allow, ask or deny; nobody is let in unasked")
         }
         configuration.policy.unsandboxedApps = choice
     }

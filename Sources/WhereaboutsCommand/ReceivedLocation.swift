@@ -16,13 +16,16 @@ struct ReceivedLocation {
     let description: String
     let timestamp: Timestamp
 
+    /// In characters.
+    private static let longestDescription = 200
+
     /// - Returns: `nil` if a property is missing or out of its range.
     init?(_ properties: [String: Variant]) {
         func number(_ name: String) -> Double? {
             if case .double(let value)? = properties[name]?.value { value } else { nil }
         }
         guard let latitude = number("Latitude"), let longitude = number("Longitude"), let accuracy = number("Accuracy"),
-            let coordinate = Coordinate(latitude: latitude, longitude: longitude),
+            accuracy >= 0, let coordinate = Coordinate(latitude: latitude, longitude: longitude),
             case .string(let description)? = properties["Description"]?.value,
             let time = (properties["Timestamp"]?.value).flatMap(Structure<UInt64, UInt64>.init)
         else { return nil }
@@ -31,7 +34,7 @@ struct ReceivedLocation {
         altitude = number("Altitude").flatMap { $0 > -Double.greatestFiniteMagnitude ? $0 : nil }
         speed = number("Speed").flatMap { $0 >= 0 ? $0 : nil }
         heading = number("Heading").flatMap { (0..<360).contains($0) ? $0 : nil }
-        self.description = description
+        self.description = String(description.prefix(Self.longestDescription)).withoutControls
         let whole = time.fields.0.multipliedReportingOverflow(by: 1_000_000)
         let sum = whole.partialValue.addingReportingOverflow(time.fields.1)
         guard !whole.overflow, !sum.overflow else { return nil }
@@ -43,7 +46,10 @@ struct ReceivedLocation {
         var parts = ["\(time)", "\(angle(coordinate.latitude, "N", "S")) \(angle(coordinate.longitude, "E", "W"))"]
         parts.append("±\(decimal(accuracy, accuracy < 10 ? 1 : 0)) m")
         if let speed { parts.append("\(decimal(speed * 3.6, 1)) km/h") }
-        if let heading { parts.append("\(decimal(heading, 0))° \(Self.arrow(heading))") }
+        if let heading {
+            parts.append(
+                "\(decimal(heading.rounded().truncatingRemainder(dividingBy: 360), 0))° \(Self.arrow(heading))")
+        }
         if let altitude { parts.append("\(decimal(altitude, 0)) m up") }
         if !description.isEmpty { parts.append(description) }
         return parts.joined(separator: "  ")

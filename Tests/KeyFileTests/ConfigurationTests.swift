@@ -305,6 +305,22 @@ import Testing
 
         #expect(configuration.policy.unsandboxedApps == .ask)
         #expect(faults.count == 1)
+        let (closed, _) = read("[policy]\nunsandboxed-apps=deny\n", "[policy]\nunsandboxed-apps=dney\n")
+        #expect(closed.policy.unsandboxedApps == .deny)
+    }
+
+    @Test("for a service whose address cannot be read nobody else is asked")
+    func nobodyElse() {
+        let providers = "[lookup]\nproviders=https://a.example/\n"
+        let (badIP, _) = read("\(providers)[ip]\nenable=true\nurl=htps://own.example/\n")
+        let (badURL, _) = read("\(providers)[wifi]\nenable=true\nurl=htps://own.example/\n")
+        let (badList, _) = read("[wifi]\nurl=https://a.example/\n[lookup]\nproviders=htps://own.example/\n")
+        let (mended, _) = read("\(providers)[wifi]\nurl=htps://own.example/\n", "[wifi]\nurl=https://own.example/\n")
+
+        #expect(!badIP.ip.isEnabled && badIP.lookup.providers == ["https://a.example/"])
+        #expect(badURL.wifi.url == nil && badURL.lookup.providers.isEmpty)
+        #expect(badList.wifi.url == nil && badList.lookup.providers.isEmpty)
+        #expect(mended.wifi.url == "https://own.example/" && mended.lookup.providers == ["https://a.example/"])
     }
 
     @Test("another method of looking up the IP address is not replaced by the known one")

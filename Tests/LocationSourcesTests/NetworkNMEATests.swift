@@ -49,12 +49,13 @@ import Testing
     @Test("the finest is listened to, of equal ones the one known longest, and one that failed after the others")
     func choice() {
         var board = board(("a", "street"), ("b", "exact"), ("c", "exact"))
+        func fail(_ name: String) { board.services.first { $0.name == name }.map { board.fail($0) } }
 
         #expect(board.choice?.name == "b")
-        board.fail("b")
+        fail("b")
         #expect(board.choice?.name == "c")
-        board.fail("c")
-        board.fail("a")
+        fail("c")
+        fail("a")
         #expect(board.choice == nil)
         #expect(board.level == .exact)
         board.forgive()
@@ -107,6 +108,10 @@ import Testing
             try avahi.add(.init(name: "boat", port: port, txt: txt))
             source.discover()
             await until { self.source.availableLevel > .none }
+        }
+
+        var standingComplaints: [String: Bool] {
+            Dictionary(uniqueKeysWithValues: source.complaints.map { ($0.key.name, $0.value.isStanding) })
         }
 
         var port: UInt16 { if case .tcp(_, let port) = server.address { port } else { 0 } }
@@ -171,6 +176,42 @@ import Testing
 
         #expect(bench.avahi.wanted == [0, 0, 1])
         #expect(bench.source.availableLevel == .exact && bench.reports.all == [.availabilityChanged])
+    }
+
+    @Test("of several addresses of one service the one that works is kept to, whichever was known first")
+    @ServiceActor
+    func severalAddresses() async throws {
+        for (first, second) in [("127.0.0.1", "127.0.0.2"), ("127.0.0.2", "127.0.0.1")] {
+            let bench = try await Bench()
+            try bench.avahi.remove("boat")
+            await until { bench.source.availableLevel == .none }
+            try bench.avahi.add(.init(name: "boat", address: first, address6: second, port: bench.port))
+            let bystander = try bench.bus.connect()
+            await until { bench.avahi.wanted.count == 3 }
+            for _ in 0..<20 { try await bystander.settle() }
+
+            bench.source.run(for: .exact)
+            let peer = try await bench.server.nextPeer()
+            peer.send(gga("120000") + gga("120001"))
+
+            #expect(try await bench.nextFix().source == "network-nmea:127.0.0.1:\(bench.port)")
+        }
+    }
+
+    @Test("of the addresses of a service some are kept, and none outlives it")
+    func addressesOfOne() throws {
+        var board = ServiceBoard()
+        board.add(try #require(NetworkService(name: "quay", host: "192.0.2.7", port: 1, txt: [])))
+        let services = try (1...6).map { number in
+            try #require(NetworkService(name: "boat", host: "192.0.2.\(number)", port: 1, txt: []))
+        }
+        for service in services { board.add(service) }
+        board.add(services[5])
+
+        #expect(board.services.filter { $0.name == "boat" } == services.suffix(4))
+        #expect(board.hasAlternative(to: services[5]))
+        board.remove("boat")
+        #expect(board.services.map { $0.name } == ["quay"])
     }
 
     @Test("one that no longer has anything to give is gone")
@@ -278,16 +319,16 @@ import Testing
         bench.source.run(for: nil)
 
         #expect(await silent.nextLine() == nil)
-        #expect(bench.source.complaints.mapValues(\.isStanding) == ["boat": true, "quay": true])
+        #expect(bench.standingComplaints == ["boat": true, "quay": true])
         bench.source.run(for: .exact)
         let peer = try await bench.server.nextPeer()
         peer.send(gga("120000") + gga("120001"))
         _ = try await bench.nextFix()
         bench.source.run(for: nil)
         #expect(await peer.nextLine() == nil)
-        #expect(bench.source.complaints.mapValues(\.isStanding) == ["boat": false, "quay": true])
+        #expect(bench.standingComplaints == ["boat": false, "quay": true])
         try bench.avahi.remove("boat")
-        await until { bench.source.complaints.keys.sorted() == ["quay"] }
+        await until { bench.standingComplaints.keys.sorted() == ["quay"] }
     }
 
     @Test("where there is no Avahi nothing can be had, and nobody is started to see")

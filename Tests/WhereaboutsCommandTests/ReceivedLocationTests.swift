@@ -5,12 +5,15 @@ import Testing
 
 @Suite struct ReceivedLocationTests {
     private func location(
-        heading: Double = 73, speed: Double = 14, altitude: Double = 4, time: (UInt64, UInt64) = (1_700_000_000, 5)
+        accuracy: Double = 5, heading: Double = 73, speed: Double = 14, altitude: Double = 4,
+        description: String = "Simulated",
+        time: (UInt64, UInt64) = (1_700_000_000, 5)
     ) -> ReceivedLocation? {
         ReceivedLocation([
-            "Latitude": Variant(.double(58.5)), "Longitude": Variant(.double(9.25)), "Accuracy": Variant(.double(5)),
+            "Latitude": Variant(.double(58.5)), "Longitude": Variant(.double(9.25)),
+            "Accuracy": Variant(.double(accuracy)),
             "Altitude": Variant(.double(altitude)), "Speed": Variant(.double(speed)),
-            "Heading": Variant(.double(heading)), "Description": Variant(.string("Simulated")),
+            "Heading": Variant(.double(heading)), "Description": Variant(.string(description)),
             "Timestamp": Variant(.structure([.uint64(time.0), .uint64(time.1)])),
         ])
     }
@@ -28,6 +31,23 @@ import Testing
         #expect(
             location(heading: heading)?.line == "22:13:20  58.50000° N 9.25000° E  ±5.0 m  50.4 km/h  4 m up  Simulated"
         )
+    }
+
+    @Test("what a service says is one line of text for a terminal")
+    func forgedText() {
+        let text = "\u{1B}[31mred\u{1B}]0;title\u{7}\r\nline\u{202E}\u{9B}\u{2028}end"
+        let line = location(description: text)?.line ?? ""
+
+        let acting: [Unicode.GeneralCategory] = [.control, .format, .lineSeparator, .paragraphSeparator]
+        #expect(
+            line.hasSuffix("end") && line.unicodeScalars.allSatisfy { !acting.contains($0.properties.generalCategory) })
+        #expect((location(description: String(repeating: "x", count: 300_000))?.line.count ?? .max) < 300)
+    }
+
+    @Test("a radius below zero is no position, and a heading close to north is north")
+    func oddNumbers() {
+        #expect(location(accuracy: -5) == nil)
+        #expect(location(heading: 359.9999999)?.line.contains("  0° ↑  ") == true)
     }
 
     @Test("a time that cannot be is no position, and one far away is a time")

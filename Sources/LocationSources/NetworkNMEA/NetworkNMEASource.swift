@@ -27,8 +27,8 @@ package final class NetworkNMEASource: LocationSource {
     private var isWanted = false
     private var listening: Listening?
     private var nextRound: Timer?
-    /// What has been said of services that are on the board, by their names.
-    private(set) var complaints: [String: Complaint] = [:]
+    /// What has been said of services that are on the board.
+    private(set) var complaints: [NetworkService: Complaint] = [:]
 
     /// The service that is listened to.
     private struct Listening {
@@ -81,7 +81,7 @@ package final class NetworkNMEASource: LocationSource {
             leave()
             report?(.lost(source: source))
         }
-        complaints = complaints.filter { name, _ in board.services.contains { $0.name == name } }
+        complaints = complaints.filter { service, _ in board.services.contains(service) }
         listen()
     }
 
@@ -100,7 +100,7 @@ package final class NetworkNMEASource: LocationSource {
             clock: clock)
         feed.report = { [weak self] in self?.take($0) }
         feed.onEnd = { [weak self] in self?.failed() }
-        if let complaint = complaints[choice.name] { feed.complaint = complaint }
+        if let complaint = complaints[choice] { feed.complaint = complaint }
         listening = Listening(service: choice, feed: feed)
         awaitFirstFix()
         feed.start()
@@ -117,7 +117,7 @@ package final class NetworkNMEASource: LocationSource {
     private func leave() {
         guard let listening else { return }
         listening.feed.stop()
-        complaints[listening.service.name] = listening.feed.complaint
+        complaints[listening.service] = listening.feed.complaint
         self.listening = nil
     }
 
@@ -132,8 +132,8 @@ package final class NetworkNMEASource: LocationSource {
 
     /// Goes on to another service. Where there is none, the feed sees for itself that it comes back.
     private func failed() {
-        guard let service = listening?.service, board.hasAlternative(to: service.name) else { return }
-        board.fail(service.name)
+        guard let service = listening?.service, board.hasAlternative(to: service) else { return }
+        board.fail(service)
         listen()
         guard board.choice == nil, nextRound == nil else { return }
         nextRound = clock.after(Self.rest) { [weak self] in

@@ -1,7 +1,7 @@
 import Geolocation
 
 /// A stranger's offer of NMEA sentences on the local network.
-struct NetworkService: Sendable, Equatable {
+struct NetworkService: Sendable, Hashable {
     /// The name it is announced under, which is what tells it from others.
     let name: String
     let address: StreamAddress
