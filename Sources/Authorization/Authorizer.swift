@@ -78,7 +78,7 @@ package final class Authorizer {
         guard grant.onceLevel != nil else { return .success(grant) }
         guard await spendOnce(requester) else { return .failure(.leaveNotSpent(.init(requester))) }
         // Something may have been taken back while the disk was waited for.
-        return standing(of: requester, requesting: level, holding: grant) ?? .success(grant)
+        return standing(of: requester, requesting: level, holding: grant) ?? .failure(.leaveNotSpent(.init(requester)))
     }
 
     /// - Returns: whether it is gone for good, or was never to outlast the service.

@@ -46,9 +46,11 @@ extension Database {
             try run(
                 "DELETE FROM uses WHERE day NOT BETWEEN ? AND ?", .integer(days.lowerBound.number),
                 .integer(days.upperBound.number))
-        case .putAll(let records, let uses):
-            for (userID, key) in try owners(in: "records") { try apply(.remove(key: key, userID: userID)) }
-            for (userID, key) in try owners(in: "uses") { try apply(.removeUses(key: key, userID: userID)) }
+        case .putAll(let records, let uses, let isReplacing):
+            if isReplacing {
+                for (userID, key) in try owners(in: "records") { try apply(.remove(key: key, userID: userID)) }
+                for (userID, key) in try owners(in: "uses") { try apply(.removeUses(key: key, userID: userID)) }
+            }
             for record in records { try apply(.put(record)) }
             for entry in uses { try apply(.putUses(entry)) }
         }

@@ -18,6 +18,8 @@ package final class SQLiteRecordStore: RecordStore {
     private var written: UInt64 = 0
     /// Whether changes were left out while nothing could be written, so that everything is to be written anew.
     private(set) var isBehind = false
+    /// Whether all that the file holds is known here, where there was one.
+    private var wasRead = true
     /// What kept the writer from writing when it last tried.
     private var fault: StoreFault?
     private var waiting: [(number: UInt64, continuation: CheckedContinuation<Void, Never>)] = []
@@ -55,7 +57,7 @@ package final class SQLiteRecordStore: RecordStore {
     private func read(_ file: RecordFile, in directory: StateDirectory) {
         if let fault = directory.prepare() {
             // What lies in somebody else's folder is not this service's.
-            isIncomplete = directory.isOwn
+            (isIncomplete, wasRead) = (directory.isOwn, !directory.isOwn)
             return warnOfWriting(fault)
         }
         if file.hasDamaged {
@@ -79,7 +81,7 @@ package final class SQLiteRecordStore: RecordStore {
                         + "question is asked about")
             }
         } catch {
-            isIncomplete = true
+            (isIncomplete, wasRead) = (true, false)
             Log.error("the stored decisions cannot be read: \(error); nobody is let in by that")
             if error.reason == .damaged { setAside(file) }
         }
@@ -160,7 +162,7 @@ package final class SQLiteRecordStore: RecordStore {
     private func catchUp() {
         guard isBehind else { return }
         isBehind = false
-        submitted = writer.submit(.putAll(book.records(), history.entries))
+        submitted = writer.submit(.putAll(book.records(), history.entries, replacing: wasRead))
     }
 
     private func wrote(_ number: UInt64, _ fault: StoreFault?) {

@@ -5,8 +5,9 @@ enum StoreChange: Sendable {
     case putUses(AccessHistory.Entry)
     case removeUses(key: String, userID: UInt32)
     case removeUsesOutside(ClosedRange<AccessHistory.Day>)
-    /// Everything there is, in place of what the file holds; beside it where that may be more than was ever read.
-    case putAll([AuthorizationRecord], [AccessHistory.Entry])
+    /// Everything there is. In place of what the file holds, as far as that says whose it is; beside it where the file
+    /// could not be read, and holds what nobody knows.
+    case putAll([AuthorizationRecord], [AccessHistory.Entry], replacing: Bool)
 
     /// What a change is about: a later one about the same takes the place of an earlier one.
     enum Subject: Hashable {

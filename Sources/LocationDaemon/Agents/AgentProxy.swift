@@ -48,9 +48,7 @@ final class AgentProxy: Agent {
     func followCeiling(
         changed: @escaping @ServiceActor (AccuracyLevel) -> Void, finished: @escaping @ServiceActor () -> Void
     ) {
-        let rule = MatchRule(
-            sender: peer, path: GeoClueNames.agentPath, interface: "org.freedesktop.DBus.Properties",
-            member: "PropertiesChanged", argument0: GeoClueNames.agent.string)
+        let rule = MatchRule.propertiesChanged(of: GeoClueNames.agent, at: GeoClueNames.agentPath, from: peer)
         ceilingChanges = connection.subscribe(to: rule) { signal in
             guard let (_, values) = try? signal.read(as: String.self, [String: Variant].self) else { return }
             if let level = Self.ceiling(in: values) { changed(level) }
@@ -65,19 +63,24 @@ final class AgentProxy: Agent {
             let quota = calls.ceilings(hasSession: await sessions.hasSession(userID))
             do throws(BusError) {
                 try quota.begin(to: userID)
-                defer { quota.end(to: userID) }
+            } catch {
+                // Said once, however often it comes to that.
+                if nextReading == nil {
+                    Log.info("an agent of user \(userID) is asked for its limit later: \(error.message)")
+                }
+                nextReading = clock.after(Self.rest) { [weak self] in
+                    self?.readCeiling(changed: changed, finished: finished)
+                }
+                return finished()
+            }
+            defer { quota.end(to: userID) }
+            do throws(BusError) {
                 let values = try await connection.call(
                     peer, GeoClueNames.agentPath, .properties, "GetAll", GeoClueNames.agent.string,
                     returning: [String: Variant].self, timeout: nil)
                 if let level = Self.ceiling(in: values) { changed(level) }
             } catch {
                 Log.info("an agent of user \(userID) does not say how fine positions may be: \(error.name)")
-                // It has not been asked.
-                if error.name == BusError.limitsExceeded("").name {
-                    nextReading = clock.after(Self.rest) { [weak self] in
-                        self?.readCeiling(changed: changed, finished: finished)
-                    }
-                }
             }
             finished()
         }

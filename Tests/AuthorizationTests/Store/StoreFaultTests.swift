@@ -326,6 +326,32 @@ import Testing
         #expect(next.book.records().map(\.key) == ["claimed:late", "claimed:locked"])
     }
 
+    @Test("what could not be read at the start is not taken away by what could not be written later")
+    @ServiceActor
+    func unreadWhileBehind() async throws {
+        let vault = await filled()
+        var other: Database? = try Database(vault.file.path, .readWrite, patience: 10_000)
+        // Keeps readers out, too, until it is closed.
+        try other?.execute("PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; ROLLBACK")
+        let store = vault.open()
+        store.store(Vault.record("claimed:locked"))
+        let fault = await store.settled()
+
+        for number in 0...SQLiteRecordStore.maximumUnwritten / 2 {
+            store.store(Vault.record("claimed:\(number)"))
+            store.remove("claimed:\(number)", of: 1000)
+        }
+        let isBehind = store.isBehind
+        other = nil
+        store.store(Vault.record("claimed:late"))
+        while await store.settled() != nil { await Task.yield() }
+        await store.finish()
+
+        #expect(isBehind && store.isIncomplete && fault?.reason == .locked)
+        #expect(vault.open().book.record(of: 1000, for: Self.refused.key) == Self.refused)
+        #expect(vault.open().book.record(of: 1000, for: "claimed:locked") != nil)
+    }
+
     @Test("uses that make no sense go with what is forgotten of their application")
     @ServiceActor
     func oddUses() async throws {
