@@ -10,10 +10,8 @@ struct ConfigurationReader {
     /// Where the group of each application stands first, and what GeoClue's format asks for in it.
     private var applicationHeaders: [(group: String, place: KeyFileDocument.Place)] = []
     private var keysOfApplications: [String: Set<String>] = [:]
-    /// Sources of which it cannot be read where they are. They are off, whatever `enable` says, and look nowhere else.
-    private var lost: Set<Section> = []
-    /// The same of the service that knows places by address, which has a key of its own beside the method.
-    private var lostIPAddress = false
+    /// The keys whose last values could not be read.
+    private var unread: [Section: Set<String>] = [:]
     private var isDiscoveryWritten = false
 
     mutating func read(_ document: KeyFileDocument) {
@@ -24,28 +22,36 @@ struct ConfigurationReader {
             applicationHeaders.append((header.group, header.place))
         }
         for entry in document.entries {
+            let section = Section(rawValue: entry.group)
             do throws(ConfigurationFault.Problem) {
-                if let section = Section(rawValue: entry.group) {
+                if let section {
                     try read(entry, in: section)
+                    unread[section]?.remove(entry.key)
                 } else {
                     try readApplication(entry)
                 }
             } catch {
+                if let section { unread[section, default: []].insert(entry.key) }
                 faults.append(ConfigurationFault(error, at: entry.place, group: entry.group, key: entry.key))
             }
         }
     }
 
-    /// Looks over the whole, once the last file has been read.
-    mutating func finish() {
-        if lost.contains(.gpsd) { configuration.gpsd.isEnabled = false }
-        if lost.contains(.staticSource) { configuration.staticSource.isEnabled = false }
-        if lost.contains(.simulation) { configuration.simulation.isEnabled = false }
-        if lost.contains(.ip) || lostIPAddress { configuration.ip.isEnabled = false }
-        // Nobody else is asked instead.
-        if lost.contains(.wifi) || lost.contains(.lookup) {
+    /// A source of which it could not be read where it is, is off, and nobody is asked in place of another.
+    private mutating func turnOffUnread() {
+        func isUnread(_ section: Section, _ key: String) -> Bool { unread[section]?.contains(key) ?? false }
+        if isUnread(.gpsd, "address") { configuration.gpsd.isEnabled = false }
+        if isUnread(.staticSource, "path") { configuration.staticSource.isEnabled = false }
+        if isUnread(.simulation, "file") { configuration.simulation.isEnabled = false }
+        if isUnread(.ip, "method") || isUnread(.ip, "url") { configuration.ip.isEnabled = false }
+        if isUnread(.wifi, "url") || isUnread(.lookup, "providers") {
             (configuration.wifi.url, configuration.lookup.providers) = (nil, [])
         }
+    }
+
+    /// Looks over the whole, once the last file has been read.
+    mutating func finish() {
+        turnOffUnread()
         for (group, place) in applicationHeaders {
             let keys = keysOfApplications[group] ?? []
             if keys.isEmpty {
@@ -75,10 +81,7 @@ struct ConfigurationReader {
         case (.networkNMEA, "nmea-socket"): try set(&configuration.networkNMEA.socket, none: nil, Self.path(value))
 
         case (.gpsd, "enable"): try set(&configuration.gpsd.isEnabled, value)
-        case (.gpsd, "address"):
-            lost.insert(.gpsd)
-            try setGPSDAddress(value)
-            lost.remove(.gpsd)
+        case (.gpsd, "address"): try setGPSDAddress(value)
 
         case (.nmea, "tcp"):
             try set(
@@ -93,43 +96,26 @@ struct ConfigurationReader {
         case (.timeZone, "enable"): try set(&configuration.timeZone.isEnabled, value)
 
         case (.wifi, "enable"): try set(&configuration.wifi.isEnabled, value)
-        case (.wifi, "url"):
-            lost.insert(.wifi)
-            try set(&configuration.wifi.url, none: nil, Self.url(value))
-            lost.remove(.wifi)
+        case (.wifi, "url"): try set(&configuration.wifi.url, none: nil, Self.url(value))
         case (.wifi, "submit-data"): try set(&configuration.wifi.submitsData, value)
         case (.wifi, "submission-url"): try set(&configuration.wifi.submissionURL, none: nil, Self.url(value))
         case (.wifi, "submission-nick"):
             try set(&configuration.wifi.submissionNick, none: Configuration.WiFi().submissionNick, Self.nick(value))
 
         case (.ip, "enable"): try set(&configuration.ip.isEnabled, value)
-        case (.ip, "method"):
-            lost.insert(.ip)
-            try checkMethod(value)
-            lost.remove(.ip)
-        case (.ip, "url"):
-            lostIPAddress = true
-            try set(&configuration.ip.url, none: nil, Self.url(value))
-            lostIPAddress = false
+        case (.ip, "method"): try checkMethod(value)
+        case (.ip, "url"): try set(&configuration.ip.url, none: nil, Self.url(value))
         case (.ip, "accuracy"): try set(&configuration.ip.accuracy, none: nil, Self.metres(value))
 
-        case (.lookup, "providers"):
-            lost.insert(.lookup)
-            try set(&configuration.lookup.providers, none: [], Self.providers(value))
-            lost.remove(.lookup)
+        case (.lookup, "providers"): try set(&configuration.lookup.providers, none: [], Self.providers(value))
 
         case (.staticSource, "enable"): try set(&configuration.staticSource.isEnabled, value)
         case (.staticSource, "path"):
-            lost.insert(.staticSource)
             let standard = Configuration.StaticSource().path
             try set(&configuration.staticSource.path, none: standard, Self.path(value) ?? standard)
-            lost.remove(.staticSource)
 
         case (.simulation, "enable"): try set(&configuration.simulation.isEnabled, value)
-        case (.simulation, "file"):
-            lost.insert(.simulation)
-            try set(&configuration.simulation.file, none: nil, Self.path(value))
-            lost.remove(.simulation)
+        case (.simulation, "file"): try set(&configuration.simulation.file, none: nil, Self.path(value))
         case (.simulation, "speed"):
             try set(
                 &configuration.simulation.speed, none: Configuration.Simulation().speed,

@@ -13,6 +13,16 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct LiveChangeTests {
     init() { EventLoop.startThread() }
 
+    /// An application `a` that has been refused while it ran, and whoever has refused it.
+    @ServiceActor
+    private func heldBack(_ lab: Lab) async throws -> (App, Administrator) {
+        let a = try await lab.running("a")
+        let administrator = try lab.administrator()
+        try await administrator.set("claimed:a", "deny")
+        try await a.becomes(active: false)
+        return (a, administrator)
+    }
+
     @Test(
         "taken back: inactive and silent at once, its locations gone; others untouched; given back: active, with a fix")
     @ServiceActor
@@ -98,10 +108,7 @@ import Testing
     @ServiceActor
     func asksWhileHeldBack() async throws {
         let lab = try await Lab()
-        let a = try await lab.running("a")
-        let administrator = try lab.administrator()
-        try await administrator.set("claimed:a", "deny")
-        try await a.becomes(active: false)
+        let (a, administrator) = try await heldBack(lab)
 
         #expect(await a.startError()?.message.contains("claimed:a") != nil)
         #expect(await a.startError() != nil)
@@ -115,10 +122,7 @@ import Testing
     @ServiceActor
     func refusedOnceWhileHeldBack() async throws {
         let lab = try await Lab()
-        let a = try await lab.running("a")
-        let administrator = try lab.administrator()
-        try await administrator.set("claimed:a", "deny")
-        try await a.becomes(active: false)
+        let (a, administrator) = try await heldBack(lab)
         try await administrator.set("claimed:a", ["decision": .string("deny"), "lifetime": .string("once")])
 
         #expect(await a.startError() != nil)
@@ -153,10 +157,7 @@ import Testing
     @ServiceActor
     func stopped() async throws {
         let lab = try await Lab()
-        let a = try await lab.running("a")
-        let administrator = try lab.administrator()
-        try await administrator.set("claimed:a", "deny")
-        try await a.becomes(active: false)
+        let (a, administrator) = try await heldBack(lab)
 
         try await a.stop()
         try await administrator.set("claimed:a", "allow")

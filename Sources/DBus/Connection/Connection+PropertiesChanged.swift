@@ -36,7 +36,7 @@ extension Message {
     static func propertiesChanged(
         _ path: ObjectPath, _ interface: InterfaceName, to destination: BusName?, _ properties: [Value.Entry]
     ) throws(WriteError) -> Message {
-        let signal = signal(path, .properties, StandardInterfaces.propertiesChanged, to: destination)
+        let signal = signal(path, .properties, .propertiesChanged, to: destination)
         try signal.append(interface.string)
         try signal.append(.dictionary(key: String.signature, value: Variant.signature, properties))
         try signal.append([String]())
@@ -50,7 +50,7 @@ extension SignalTemplate {
         _ path: ObjectPath, _ interface: InterfaceName, to destination: BusName?
     ) throws(WriteError) -> SignalTemplate {
         try SignalTemplate(
-            path, .properties, StandardInterfaces.propertiesChanged, to: destination,
+            path, .properties, .propertiesChanged, to: destination,
             beginningWith: interface.string)
     }
 }

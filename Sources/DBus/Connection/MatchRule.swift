@@ -24,7 +24,7 @@ package struct MatchRule: Sendable, Hashable {
         of interface: InterfaceName?, at path: ObjectPath? = nil, from sender: BusName?
     ) -> MatchRule {
         MatchRule(
-            sender: sender, path: path, interface: .properties, member: StandardInterfaces.propertiesChanged,
+            sender: sender, path: path, interface: .properties, member: .propertiesChanged,
             argument0: interface?.string)
     }
 

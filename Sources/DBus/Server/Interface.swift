@@ -36,7 +36,7 @@ package final class Interface<Owner>: Sendable {
         let method = methods[index]
         guard message.hasSignature(method.signature) else {
             // What GDBus says, which knows the methods of this one interface by their signatures.
-            guard name != InterfaceName.properties else { throw .noSuchInterface(name, at: call.path) }
+            guard name != .properties else { throw .noSuchInterface(name, at: call.path) }
             throw .invalidArguments(
                 "Type of message, “(\(message.signature))”, does not match expected type “(\(method.signature))”")
         }

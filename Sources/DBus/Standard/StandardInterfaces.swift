@@ -4,8 +4,6 @@ import Glibc
 /// The interfaces that every object has (D-Bus specification, “Standard Interfaces”).
 @ServiceActor
 enum StandardInterfaces {
-    nonisolated static let propertiesChanged: MemberName = "PropertiesChanged"
-
     static let propertiesInterface = Interface<ServedPath>(.properties) {
         Method(
             "Get", "interface_name", "property_name", returns: "value", access: .anyone, body: ServedPath.getProperty)
@@ -99,8 +97,4 @@ struct ServedPath {
         guard count > 0 else { return nil }
         return String(decoding: bytes.prefix(count).prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
     }
-}
-
-extension InterfaceName {
-    package static let properties: InterfaceName = "org.freedesktop.DBus.Properties"
 }

@@ -161,7 +161,7 @@ import Testing
         }
         await store.finish()
         do {
-            let database = try Database(vault.file.path, .readWrite, patience: 10_000)
+            let database = try vault.database()
             for day in [today + 2, .max, .min] as [Int64] {
                 try database.run("INSERT INTO uses VALUES (1, 'host:maps', ?, 1, 8)", .integer(day))
             }
@@ -172,7 +172,7 @@ import Testing
 
         #expect(next.history.days(of: 1, "host:maps").keys.map { $0.number - today }.sorted() == [0, 1])
         var left: [Int64?] = []
-        try Database(vault.file.path, .readWrite, patience: 10_000).query("SELECT day FROM uses ORDER BY day") {
+        try vault.database().query("SELECT day FROM uses ORDER BY day") {
             left.append($0.integer(0))
         }
         #expect(left == [today, today + 1])

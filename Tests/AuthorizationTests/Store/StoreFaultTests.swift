@@ -112,10 +112,7 @@ import Testing
     @ServiceActor
     func nonsense() async throws {
         let vault = await filled()
-        do {
-            let database = try Database(vault.file.path, .readWrite, patience: 10_000)
-            try database.execute("UPDATE records SET level = 3 WHERE decision = 'allow'")
-        }
+        try vault.change("UPDATE records SET level = 3 WHERE decision = 'allow'")
 
         let store = vault.open()
 
@@ -129,10 +126,7 @@ import Testing
     @ServiceActor
     func nobodys(change: String) async throws {
         let vault = await filled()
-        do {
-            let database = try Database(vault.file.path, .readWrite, patience: 10_000)
-            try database.execute("UPDATE records SET \(change) WHERE decision = 'deny'")
-        }
+        try vault.change("UPDATE records SET \(change) WHERE decision = 'deny'")
 
         let store = vault.open()
 
@@ -159,7 +153,7 @@ import Testing
     @ServiceActor
     func newer() async throws {
         let vault = await filled()
-        do { try Database(vault.file.path, .readWrite, patience: 10_000).execute("PRAGMA user_version = 99") }
+        try vault.change("PRAGMA user_version = 99")
         let before = try Data(contentsOf: vault.file)
 
         let store = vault.open()
@@ -175,7 +169,7 @@ import Testing
     @ServiceActor
     func locked() async throws {
         let vault = await filled()
-        var other: Database? = try Database(vault.file.path, .readWrite, patience: 10_000)
+        var other: Database? = try vault.database()
         try other?.execute("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE")
 
         let store = vault.open()
@@ -300,12 +294,9 @@ import Testing
     @ServiceActor
     func removedWhileBehind() async throws {
         let vault = await filled()
-        do {
-            let database = try Database(vault.file.path, .readWrite, patience: 10_000)
-            try database.execute("UPDATE records SET user = -1 WHERE decision = 'deny'")
-        }
+        try vault.change("UPDATE records SET user = -1 WHERE decision = 'deny'")
         let store = vault.open()
-        let other = try Database(vault.file.path, .readWrite, patience: 10_000)
+        let other = try vault.database()
         try other.execute("BEGIN IMMEDIATE")
         store.store(Vault.record("claimed:locked"))
         let fault = await store.settled()
@@ -330,7 +321,7 @@ import Testing
     @ServiceActor
     func unreadWhileBehind() async throws {
         let vault = await filled()
-        var other: Database? = try Database(vault.file.path, .readWrite, patience: 10_000)
+        var other: Database? = try vault.database()
         // Keeps readers out, too, until it is closed.
         try other?.execute("PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; ROLLBACK")
         let store = vault.open()
@@ -356,16 +347,13 @@ import Testing
     @ServiceActor
     func oddUses() async throws {
         let vault = await filled()
-        do {
-            let database = try Database(vault.file.path, .readWrite, patience: 10_000)
-            try database.execute("INSERT INTO uses VALUES (1000, '\(Self.allowed.key)', 20000, -1, 7)")
-        }
+        try vault.change("INSERT INTO uses VALUES (1000, '\(Self.allowed.key)', 20000, -1, 7)")
         let store = vault.open()
         store.forgetUses(of: Self.allowed.key, of: 1000)
         await store.finish()
 
         var count: Int64?
-        try Database(vault.file.path, .readWrite, patience: 10_000).query("SELECT count(*) FROM uses") {
+        try vault.database().query("SELECT count(*) FROM uses") {
             count = $0.integer(0)
         }
         #expect(count == 0)
@@ -381,7 +369,7 @@ import Testing
             steps: Schema.current.steps + ["ALTER TABLE uses ADD COLUMN more TEXT; CREATE TABLE extra (x)"])
 
         let store = vault.open(schema: next)
-        let version = try Database(vault.file.path, .readWrite, patience: 10_000).number("user_version")
+        let version = try vault.database().number("user_version")
 
         #expect(!store.isIncomplete)
         #expect(Set(store.book.records()) == [Self.allowed, Self.refused])
@@ -398,7 +386,7 @@ import Testing
         let store = vault.open(schema: broken)
 
         #expect(store.isIncomplete)
-        #expect(try Database(vault.file.path, .readWrite, patience: 10_000).number("user_version") == 1)
+        #expect(try vault.database().number("user_version") == 1)
         #expect(Set(vault.open().book.records()) == [Self.allowed, Self.refused])
     }
 }

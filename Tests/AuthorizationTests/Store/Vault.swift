@@ -42,6 +42,14 @@ final class Vault {
         await store.finish()
     }
 
+    /// The file, as another program sees it.
+    nonisolated func database() throws(StoreFault) -> Database {
+        try Database(file.path, .readWrite, patience: 10_000)
+    }
+
+    /// Changes the file by hand.
+    nonisolated func change(_ statements: String) throws(StoreFault) { try database().execute(statements) }
+
     /// Every byte of every file in the folder.
     func bytes() throws -> Data {
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
