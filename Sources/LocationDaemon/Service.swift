@@ -48,7 +48,7 @@ package final class Service {
     private var departures = 0
     private var trimTimer: Timer?
 
-    /// After so many, the memory that they have left free is given back to the system.
+    /// After so many clients and peers, the memory that they have left free is given back to the system.
     private static let manyDepartures = 100
     /// How long a congested bus is left alone.
     private static let catchUpTime = Duration.seconds(1)
@@ -167,12 +167,15 @@ package final class Service {
             clientChanged(client.number)
         }
         agents.removeAll(of: name)
+        noteDeparture()
+    }
+
+    private func noteDeparture() {
         departures += 1
-        if departures == Self.manyDepartures {
-            trimTimer = clock.after(.seconds(1)) { [weak self] in
-                self?.departures = 0
-                Memory.releaseUnused()
-            }
+        guard departures == Self.manyDepartures else { return }
+        trimTimer = clock.after(.seconds(1)) { [weak self] in
+            self?.departures = 0
+            Memory.releaseUnused()
         }
     }
 
@@ -221,7 +224,11 @@ package final class Service {
     }
 
     private func updateActive() {
-        for number in changed { active.update(number, clients.clients[number]) }
+        for number in changed {
+            let client = clients.clients[number]
+            if client == nil { noteDeparture() }
+            active.update(number, client)
+        }
         changed.removeAll(keepingCapacity: true)
     }
 

@@ -48,6 +48,33 @@ struct MemoryTests {
         #expect(growth < 1 << 20)
     }
 
+    @Test("a program that vanishes with a thousand clients leaves no more behind than as many programs")
+    @ServiceActor
+    func clientsOfOne() async throws {
+        let daemon = try await RunningDaemon()
+        let keeper = try await GeoClueClient(on: daemon.bus)
+        try await keeper.start()
+        await daemon.feed.connected()
+
+        let before = try Self.residentSize(of: daemon.program)
+        let program = try daemon.bus.connect()
+        for _ in 1..<1000 { try await GeoClueClient(connection: program).start() }
+        let last = try await GeoClueClient(connection: program)
+        try await last.start()
+        daemon.feed.send(latitude: 48, longitude: 11)
+        _ = try await last.updates.next()
+        let most = try Self.residentSize(of: daemon.program)
+        program.close()
+
+        // What is freed is given back a second later.
+        var after = most
+        while after - before >= (most - before) / 2, !Task.isCancelled {
+            try await keeper.set("DistanceThreshold", .uint32(0))
+            after = try Self.residentSize(of: daemon.program)
+        }
+        #expect(after - before < (most - before) / 2)
+    }
+
     /// Calls of every kind, two hundred at once.
     private static func call(_ client: GeoClueClient, times: Int) async throws {
         let peer = client.connection
