@@ -100,7 +100,7 @@ let package = Package(
                 "LocationDaemon", "LocationSources", "LocationTestSupport", "LookupProtocol", "NMEA", "NMEATestSupport",
                 "Positioning", "Routes",
             ]),
-        tests("WhereaboutsCommandTests", ["DBus", "WhereaboutsCommand"]),
+        tests("WhereaboutsCommandTests", ["DBus", "Geolocation", "WhereaboutsCommand"]),
         tests("WhereaboutsLookupTests", ["WhereaboutsLookup"]),
         tests(
             "LocationDaemonTests",

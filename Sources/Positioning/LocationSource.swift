@@ -27,7 +27,7 @@ package protocol LocationSource: AnyObject, Sendable {
     func run(for demand: Demand?)
 
     /// How long the source goes on after nobody wants it any more, so that hardware which takes time or power to start
-    /// is not toggled as clients come and go: 15 s for modems and gpsd, nothing for sockets and lookups.
+    /// is not toggled as clients come and go: 15 s for modems, gpsd and serial ports, nothing for sockets and lookups.
     var stopGrace: Duration { get }
 
     /// Whether nobody tells it of hardware that comes, so that it sees some only while it runs: gpsd.

@@ -57,10 +57,10 @@ private struct Projection {
         north = latitudes.max() ?? 0
         let south = latitudes.min() ?? 0
         shrink = max(cos((north + south) / 2 * .pi / 180), 0.01)
+        let across = ((longitudes.max() ?? 0) - west) * shrink
+        let down = north - south
         // At least some 100 m across, so that a standing receiver's noise does not fill the picture.
-        let across = max(((longitudes.max() ?? 0) - west) * shrink, 0.001)
-        let down = max(north - south, 0.001)
-        scale = min(width / across, height / down)
+        scale = min(width / max(across, 0.001), height / max(down, 0.001))
         offset = ((width - across * scale) / 2, (height - down * scale) / 2)
         size = (width, height)
     }

@@ -15,6 +15,7 @@ final class Watch {
     private var signals: SignalSource?
     private var drawing = TrackDrawing()
     private var isShowing = false
+    private var isCursorHidden = false
 
     nonisolated init(_ address: BusAddress) { self.address = address }
 
@@ -26,6 +27,7 @@ final class Watch {
             if Terminal.isInteractive {
                 signals = SignalSource([SIGINT, SIGTERM]) { [self] _ in finish(0) }
                 Terminal.show("\u{1B}[?25l")
+                isCursorHidden = true
             }
             owner = connection.watchOwner(of: GeoClueNames.busName) { [self] owner in
                 if owner == nil { fail("the location service has gone") }
@@ -95,7 +97,9 @@ final class Watch {
     }
 
     private func finish(_ status: Int32) {
-        if Terminal.isInteractive { Terminal.show("\u{1B}[?25h\n") }
+        // Whoever started it may stop it as well, when Ctrl-C already has.
+        if isCursorHidden { Terminal.show("\u{1B}[?25h\n") }
+        isCursorHidden = false
         EventLoop.shared.stop(status)
     }
 }
