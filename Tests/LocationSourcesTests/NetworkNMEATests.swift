@@ -214,6 +214,19 @@ import Testing
         #expect(board.services.map { $0.name } == ["quay"])
     }
 
+    @Test("what has failed is forgotten with what was announced, however often that changes")
+    func failuresEnd() throws {
+        var (board, fresh) = (ServiceBoard(), ServiceBoard())
+        for number in 1...6 {
+            let service = try #require(NetworkService(name: "boat", host: "192.0.2.\(number)", port: 1, txt: []))
+            board.add(service)
+            if number < 3 { board.fail(service) }
+            fresh.add(service)
+        }
+
+        #expect(board == fresh)
+    }
+
     @Test("one that no longer has anything to give is gone")
     @ServiceActor
     func nothingToGive() async throws {

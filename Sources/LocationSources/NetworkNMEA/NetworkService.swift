@@ -2,7 +2,7 @@ import Geolocation
 
 /// A stranger's offer of NMEA sentences on the local network.
 struct NetworkService: Sendable, Hashable {
-    /// The name it is announced under, which is what tells it from others.
+    /// The name it is announced under, at each of its addresses.
     let name: String
     let address: StreamAddress
     /// How finely it says that it knows the place.

@@ -38,11 +38,12 @@ struct ServiceBoard: Sendable, Equatable {
         } else if services.count < Self.mostServices {
             services.insert(service, at: known.last.map { $0 + 1 } ?? services.endIndex)
         }
+        failed.formIntersection(services)
     }
 
     mutating func remove(_ name: String) {
         services.removeAll { $0.name == name }
-        failed = failed.filter { $0.name != name }
+        failed.formIntersection(services)
     }
 
     mutating func removeAll() { self = ServiceBoard() }
