@@ -48,7 +48,7 @@ struct MemoryTests {
         #expect(growth < 1 << 20)
     }
 
-    @Test("a program that vanishes with a thousand clients leaves no more behind than as many programs")
+    @Test("most of what a program with a thousand clients took is given back once it has vanished")
     @ServiceActor
     func clientsOfOne() async throws {
         let daemon = try await RunningDaemon()

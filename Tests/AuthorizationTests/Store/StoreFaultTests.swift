@@ -260,6 +260,25 @@ import Testing
         #expect(vault.open().book.records().map(\.key) == ["claimed:first", "claimed:third"])
     }
 
+    /// Changes more than is kept in memory of what cannot be written.
+    ///
+    /// - Returns: whether something has been left out.
+    @ServiceActor
+    private func fillUp(_ store: SQLiteRecordStore) -> Bool {
+        for number in 0...SQLiteRecordStore.maximumUnwritten / 2 {
+            store.store(Vault.record("claimed:\(number)"))
+            store.remove("claimed:\(number)", of: 1000)
+        }
+        return store.isBehind
+    }
+
+    /// Waits until everything has been written, and closes the file.
+    @ServiceActor
+    private func recover(_ store: SQLiteRecordStore) async {
+        while await store.settled() != nil { await Task.yield() }
+        await store.finish()
+    }
+
     @Test("a disk that stays full does not fill the memory: what is too much is left out until all can be written")
     @ServiceActor
     func overflow() async throws {
@@ -270,19 +289,14 @@ import Testing
         store.store(Vault.record("claimed:gone"))
         let fault = await store.settled()
 
-        for number in 0...SQLiteRecordStore.maximumUnwritten / 2 {
-            store.store(Vault.record("claimed:\(number)"))
-            store.remove("claimed:\(number)", of: 1000)
-        }
-        let isBehind = store.isBehind
+        let isBehind = fillUp(store)
         store.store(Self.allowed)
         store.remove("claimed:gone", of: 1000)
         store.note(AccessUse(userID: 1000, key: Self.allowed.key, level: .city, day: day))
         let second = await store.settled()
         try FileManager.default.removeItem(at: vault.folder)
         store.store(Self.refused)
-        while await store.settled() != nil { await Task.yield() }
-        await store.finish()
+        await recover(store)
 
         #expect(isBehind && fault?.reason == .inaccessible && second == fault)
         #expect(!store.isBehind)
@@ -301,16 +315,11 @@ import Testing
         store.store(Vault.record("claimed:locked"))
         let fault = await store.settled()
 
-        for number in 0...SQLiteRecordStore.maximumUnwritten / 2 {
-            store.store(Vault.record("claimed:\(number)"))
-            store.remove("claimed:\(number)", of: 1000)
-        }
-        let isBehind = store.isBehind
+        let isBehind = fillUp(store)
         store.remove(Self.allowed.key, of: 1000)
         try other.execute("ROLLBACK")
         store.store(Vault.record("claimed:late"))
-        while await store.settled() != nil { await Task.yield() }
-        await store.finish()
+        await recover(store)
 
         let next = vault.open()
         #expect(isBehind && fault?.reason == .locked && next.isIncomplete)
@@ -328,15 +337,10 @@ import Testing
         store.store(Vault.record("claimed:locked"))
         let fault = await store.settled()
 
-        for number in 0...SQLiteRecordStore.maximumUnwritten / 2 {
-            store.store(Vault.record("claimed:\(number)"))
-            store.remove("claimed:\(number)", of: 1000)
-        }
-        let isBehind = store.isBehind
+        let isBehind = fillUp(store)
         other = nil
         store.store(Vault.record("claimed:late"))
-        while await store.settled() != nil { await Task.yield() }
-        await store.finish()
+        await recover(store)
 
         #expect(isBehind && store.isIncomplete && fault?.reason == .locked)
         #expect(vault.open().book.record(of: 1000, for: Self.refused.key) == Self.refused)
